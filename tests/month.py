@@ -45,22 +45,25 @@ def rows(language: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (FOLDER / f"{language}.jsonl").read_text("utf-8").splitlines()]
 
 
-def build(language: str, root: Path) -> None:
-    """Live the month in a folder."""
+def build(language: str, root: Path, last: int | None = None) -> None:
+    """Live the month in a folder, or its days up to the last."""
     root.mkdir(parents=True, exist_ok=True)
     Memory.open(root).close()  # a folder with settings that nobody opened before is somebody else's
     (root / "mnemark.toml").write_text(f'embedder = "none"\ntimezone = "{ZONES[language]}"\n', "utf-8")
-    _Month(language, root).live()
+    _Month(language, root, last).live()
 
 
-def copy_of(language: str, root: Path, factory: pytest.TempPathFactory) -> Path:
-    """Copy the month to `root`; it is made once in a run of the tests, for all its processes."""
+def copy_of(language: str, root: Path, factory: pytest.TempPathFactory, last: int | None = None) -> Path:
+    """Copy the month to `root`, or its days up to the last.
+
+    It is made once in a run of the tests, for all its processes.
+    """
     base = factory.getbasetemp()
     kept = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    made = kept / f"month-{language}"
+    made = kept / (f"month-{language}" if last is None else f"month-{language}-{last}")
     if not made.is_dir():
         with tempfile.TemporaryDirectory(dir=kept) as temporary:
-            build(language, Path(temporary) / "month")
+            build(language, Path(temporary) / "month", last)
             try:
                 (Path(temporary) / "month").rename(made)
             except OSError:  # another process was first: its month is the same
@@ -90,10 +93,10 @@ def _date(file: int | Path) -> None:
 
 
 class _Month:
-    def __init__(self, language: str, root: Path) -> None:
+    def __init__(self, language: str, root: Path, last: int | None) -> None:
         self.language = language
         self.root = root
-        self.rows = rows(language)
+        self.rows = [row for row in rows(language) if last is None or row["day"] <= last]
         self.now = datetime.now(ZoneInfo(ZONES[language]))
         self.last = self.rows[-1]["day"]
 

@@ -43,7 +43,7 @@ an error, `MNEMARK_WORKSPACE` sets the workspace if `-w` is not given. Install s
 | 2 | a wrong argument or setting |
 | 3 | ref, session, file or folder not found |
 | 4 | with `--strict`: a part of the search failed or was too slow |
-| 5 | another process is using the workspace or file; try again |
+| 5 | another process is using the workspace or file, or the memory is off the record; try again later |
 | 6 | the index, a session file or a journal is damaged |
 | 7 | the workspace cannot be written |
 | 8 | done, but for what is listed: what was left out, or is not finished and tried at every sync |

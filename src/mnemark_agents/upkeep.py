@@ -135,15 +135,12 @@ def take_news(root: Path) -> str:
 
 
 def _line(report: "Consolidated") -> str:
-    files = dict.fromkeys(edit.path.split(" → ")[-1] for edit in report.edits if edit.status == "written")
-    if not report.group or not (files or report.learned):
+    from mnemark.present.changes import of_run
+
+    if not (report.group and (report.changed or report.learned)):
         return ""
-    named = ", ".join(list(files)[:3]) + (f" and {len(files) - 3} more" if len(files) > 3 else "")
-    parts = [f"{len(report.learned)} facts learned"] if report.learned else []
-    parts += [f"changed: {named}"] if files else []
-    told = "; ".join(parts)
-    day, undo = f"{report.time:%Y-%m-%d}", f"mnemark undo {report.group}"
-    return f"Memory was tidied up on {day} ({told}). `{undo}` takes it back."
+    told = f"{of_run(report).rstrip('.')} ({report.time:%Y-%m-%d})"
+    return f"{told}. `mnemark undo {report.group}` takes it back."
 
 
 def _mark(root: Path, now: datetime) -> None:

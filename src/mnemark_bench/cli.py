@@ -38,7 +38,10 @@ def bench() -> None:
 
 
 Folder = Annotated[
-    Path, typer.Argument(help="A folder with corpus.jsonl and queries.jsonl, or a folder of such folders.")
+    Path,
+    typer.Argument(
+        metavar="FOLDER", help="A folder with corpus.jsonl and queries.jsonl, or a folder of such folders."
+    ),
 ]
 Keep = Annotated[
     Path | None, typer.Option(metavar="DIR", help="Keep the workspaces there, to reuse them next time.")
@@ -193,7 +196,8 @@ def speed(
 @app.command()
 def extract(
     path: Annotated[
-        Path, typer.Argument(help="A file of labelled turns (.jsonl), or a folder of such files.")
+        Path,
+        typer.Argument(metavar="PATH", help="A file of labelled turns (.jsonl), or a folder of such files."),
     ],
     *,
     mistakes: Annotated[
@@ -225,7 +229,10 @@ def extract(
 @app.command()
 def changes(
     folder: Annotated[
-        Path, typer.Argument(help="A folder with messages.jsonl, changes.jsonl or asked_later.jsonl.")
+        Path,
+        typer.Argument(
+            metavar="FOLDER", help="A folder with messages.jsonl, changes.jsonl or asked_later.jsonl."
+        ),
     ],
     *,
     items: Annotated[bool, typer.Option("--items", help="Also list what went wrong, one by one.")] = False,
@@ -262,7 +269,8 @@ def print_json(value: Any) -> None:
 @app.command()
 def year(
     folder: Annotated[
-        Path | None, typer.Argument(help="The workspace to create. Default: a temporary folder.")
+        Path | None,
+        typer.Argument(metavar="FOLDER", help="The workspace to create. Default: a temporary folder."),
     ] = None,
     *,
     months: Annotated[int, typer.Option(min=1, max=12)] = 12,
@@ -300,7 +308,9 @@ def duplicates(
 
 @app.command()
 def poison(
-    folder: Annotated[Path, typer.Argument(help="A folder with attacks.jsonl and benign.jsonl.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="A folder with attacks.jsonl and benign.jsonl.")
+    ],
     *,
     embedder: Embedder = "bundled",
     marks: Annotated[bool, typer.Option("--marks", help="Also list the attacks that got through.")] = False,
@@ -334,7 +344,10 @@ def poison(
 
 @app.command()
 def marks(
-    folder: Annotated[Path, typer.Argument(help="A folder with corpus.jsonl, or a folder of such folders.")],
+    folder: Annotated[
+        Path,
+        typer.Argument(metavar="FOLDER", help="A folder with corpus.jsonl, or a folder of such folders."),
+    ],
     *,
     ids: Annotated[bool, typer.Option("--ids", help="Also list the answers that are marked.")] = False,
     json: Json = False,
@@ -354,7 +367,10 @@ def marks(
 def record(
     folder: Annotated[
         Path | None,
-        typer.Argument(help="A folder on the disk to measure. Default: the temporary folder of the system."),
+        typer.Argument(
+            metavar="FOLDER",
+            help="A folder on the disk to measure. Default: the temporary folder of the system.",
+        ),
     ] = None,
     *,
     json: Json = False,

@@ -1,16 +1,19 @@
 """Assemble the command line; turn errors into a message and an exit code."""
 
+import io
 from importlib import import_module
 from typing import Annotated, Any, Final
 
 import typer
 import typer.main
 from typer.core import TyperCommand, TyperGroup
+from typer.exceptions import TyperException
 
 from mnemark._version import __version__
 from mnemark.errors import MnemarkError, UsageError
 from mnemark_interfaces import speech
-from mnemark_interfaces.output import error, out
+from mnemark_interfaces.help import Formatter
+from mnemark_interfaces.output import error, hint, out, say
 from mnemark_interfaces.process import INTERRUPTED, abandon_stdout, debugging
 
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
@@ -99,14 +102,30 @@ def loaded(name: str) -> Any:
     place = COMMANDS[name][0]
     module = import_module(place if "." in place else f"mnemark_interfaces.commands.{place}")
     if name == "bench":
-        return typer.main.get_group(module.app)  # as a part it has no completion of its own
+        return _speaking(typer.main.get_group(module.app))  # as a part it has no completion of its own
     single = typer.Typer(add_completion=False, **SETTINGS)
     single.command(name)(getattr(module, "import_" if name == "import" else name.replace("-", "_")))
-    return typer.main.get_command(single)
+    return _speaking(typer.main.get_command(single))
+
+
+def _speaking(command: Any) -> Any:
+    """Return a command that says its help, and that of its parts, in the reader's language."""
+    for one in (command, *getattr(command, "commands", {}).values()):
+        one.context_class = Speaking
+        one.short_help = one.help.partition("\n\n")[0]  # whole, as a cut one has no translation
+    return command
+
+
+class Speaking(typer.Context):
+    """The context of a command, whose help speaks the reader's language."""
+
+    formatter_class = Formatter
 
 
 class Commands(TyperGroup):
     """The group of all commands, each imported on first use."""
+
+    context_class = Speaking
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
@@ -121,6 +140,7 @@ class Commands(TyperGroup):
         try:
             args, language = speech.taken(args)
         except UsageError as problem:
+            speech.use("")
             error(str(problem))
             raise SystemExit(problem.exit_code) from None
         speech.use(language)
@@ -131,12 +151,25 @@ class Commands(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - as click calls it
         """Write the commands by what they are for."""
-        words = speech.words()
         width = max(map(len, COMMANDS))
         for group, names in GROUPS.items():
-            with formatter.section(words(group)):
-                rows = [(f"{name:{width}}", words(COMMANDS[name][1])) for name in names]
-                formatter.write_dl(rows)
+            with formatter.section(group):
+                formatter.write_dl([(f"{name:{width}}", COMMANDS[name][1]) for name in names])
+
+    def main(self, args: Any = None, *more: Any, standalone_mode: bool = True, **given: Any) -> Any:
+        """Run the command line; say what is wrong with it in the reader's language."""
+        given["standalone_mode"] = False
+        if not standalone_mode:
+            return super().main(args, *more, **given)
+        try:
+            code = super().main(args, *more, **given)
+        except TyperException as problem:
+            _say_wrong(problem)
+            raise SystemExit(problem.exit_code) from None
+        except typer.Abort:
+            say("Aborted!")
+            raise SystemExit(1) from None
+        raise SystemExit(code if isinstance(code, int) else 0)
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command; exit with the code of a `MnemarkError`."""
@@ -151,6 +184,15 @@ class Commands(TyperGroup):
             raise SystemExit(INTERRUPTED) from None
         except BrokenPipeError:
             raise SystemExit(abandon_stdout()) from None
+
+
+def _say_wrong(problem: Any) -> None:
+    """Print what the parser says of a wrong command line: its usage, which is translated, and the error."""
+    said = io.StringIO()
+    problem.show(said)
+    words = speech.words()
+    for line in said.getvalue().splitlines():
+        hint(words.line(line))
 
 
 app = typer.Typer(

@@ -23,6 +23,8 @@ CYAN: Final = "36"
 RED: Final = "31"
 YELLOW: Final = "33"
 
+_ANSWERS: Final = {"y": True, "yes": True, "是": True, "n": False, "no": False, "否": False}
+
 # Control, invisible and bidirectional characters: a note may contain any, and is shown on terminals.
 _UNSAFE: Final = lazy_pattern(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
@@ -103,7 +105,7 @@ def out_result(value: Any, text: str, *, json: bool) -> None:
     if json:
         out_json(value)
     else:
-        out(safe(told(text)))
+        out(safe(text))
 
 
 def flush() -> None:
@@ -112,19 +114,29 @@ def flush() -> None:
         stream.flush()
 
 
-def say(text: str) -> None:
-    """Print a message to stderr, in the reader's language."""
-    _write(stderr(), told(text) + "\n")
+def tell(text: str, /, **values: Any) -> None:
+    """Print a sentence as a line of data, in the reader's language, with values in its places."""
+    out(words()(text, **values))
 
 
-def told(text: str) -> str:
-    """Return what the program says, a sentence a line, in the reader's language."""
-    return words().lines(text)
+def say(text: str, /, **values: Any) -> None:
+    """Print a sentence as a message to stderr, in the reader's language, with values in its places."""
+    hint(words()(text, **values))
+
+
+def hint(text: str) -> None:
+    """Print a message that is in the reader's language already."""
+    _write(stderr(), text + "\n")
+
+
+def spoken(text: str) -> str:
+    """Return what a module below says in English, such as an error, in the reader's language; see `safe`."""
+    return safe_line(words().line(text))
 
 
 def error(text: str) -> None:
     """Print an error to stderr in one line."""
-    _write(stderr(), f"mnemark: {safe(told(' '.join(text.split())))}\n")
+    hint(f"mnemark: {safe(words().line(' '.join(text.split())))}")
 
 
 def report(bug: Exception) -> int:
@@ -176,19 +188,28 @@ def style(text: str, *codes: str) -> str:
     return f"\x1b[{';'.join(codes)}m{text}\x1b[0m" if text and has_colour(stdout()) else text
 
 
-def confirm(question: str, about: str, refusal: str) -> bool:
-    """Ask a yes-or-no question on the terminal, after a message about it.
+def confirm(text: str, /, *, default: bool = False, refusal: str = "", **values: Any) -> bool:
+    """Ask a yes-or-no question on the terminal, in the reader's language, with values in its places.
+
+    Args:
+        text: the question.
+        default: the answer of whoever presses Enter.
+        refusal: the error where there is no terminal; empty where the caller knows that there is one.
+        values: see `say`.
 
     Raises:
         UsageError: there is no terminal; the message is `refusal`.
     """
-    if not can_ask():
+    if refusal and not can_ask():
         raise UsageError(refusal)
-    if about:
-        say(about)
     import typer
 
-    return typer.confirm(question, err=True)
+    question = f"{words()(text, **values)} [{'Y/n' if default else 'y/N'}]"
+    while True:
+        answer = typer.prompt(question, default="", show_default=False, err=True).strip().lower()
+        if not answer or answer in _ANSWERS:
+            return _ANSWERS.get(answer, default)
+        say("Answer y or n.")
 
 
 def _write(stream: TextIO | None, text: str) -> None:
@@ -213,12 +234,20 @@ class Progress:
             sys.stderr.flush()
 
     def tell(self, what: str, done: int, total: int, more: str = "") -> None:
-        """Show the progress, at most every `_PROGRESS_EVERY` seconds; a total of 0 is not known."""
+        """Show the progress, at most every `_PROGRESS_EVERY` seconds.
+
+        Args:
+            what: what is going on, in English.
+            done: how many are done.
+            total: of how many; 0 where that is not known.
+            more: what follows the numbers, in the reader's language.
+        """
         now = time.monotonic()
         if not self._live or now - self._begun < PROGRESS_AFTER or now - self._shown < _PROGRESS_EVERY:
             return
         self._shown = now
         share = f"{done / total:4.0%}" if total else "    "
-        of = f" of {total:,}" if total else ""
-        _write(stderr(), f"\r\x1b[K{what} {share}  {done:,}{of}{more}")
+        text = "{what} {share}  {done} of {total}{more}" if total else "{what} {share}  {done}{more}"
+        line = words()(text, what=words()(what), share=share, done=done, total=total, more=more)
+        _write(stderr(), f"\r\x1b[K{line}")
         sys.stderr.flush()

@@ -16,7 +16,6 @@ from mnemark.files.config import load
 from mnemark.files.mounts import mounts_of
 from mnemark.files.reading import READ_LIMIT
 from mnemark.files.scan import scan
-from mnemark.files.unread import told
 from mnemark.retrieval.read import located, read_ref
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import Recall
@@ -161,7 +160,7 @@ def _ask(root: Path, memory: "Memory | None", question: "Callable[[Memory], Reca
         found = _with_unread(memory, question(memory))
         return found, _skipped(memory, found)
     if workspace.is_empty(root):
-        output.say(workspace.nothing_in(root))
+        workspace.say_nothing_in(root, unread=False)  # the answer has that
         return Recall(hits=(), mode="none", complete=True, unread=scan(root).unread), 0
     with workspace.followed(root) as (opened, late):
         found = _with_unread(opened, question(opened))
@@ -191,18 +190,18 @@ def _comment(found: Recall, skipped: int, *, quiet: bool, strict: bool) -> None:
 
 
 def _say_limits(found: Recall, skipped: int, *, quiet: bool) -> None:
-    unread = "" if quiet and found.hits else told(found.unread)
+    unread = {} if quiet and found.hits else found.unread
     for reason in () if quiet else found.degraded:
-        output.say(f"Note: {output.safe(reason)}")
+        output.say("Note: {reason}", reason=output.spoken(reason))
     if found.hits and found.complete and found.on_topic < DOUBTFUL and not quiet:
-        output.say(f"Memory may hold nothing on this (confidence {found.on_topic:.2f} of 1).")
+        output.say("Memory may hold nothing on this (confidence {n} of 1).", n=f"{found.on_topic:.2f}")
     if unread:
-        output.say(f"Not read: {output.safe_line(unread)}")
+        output.say("Not read: {what}", what=render.not_read(unread))
     if found.hits or found.mode == "none":
         return
     if found.complete and skipped:
         files = render.counted(skipped, "file")
-        output.say(f"Nothing found, but {files} could not be read; `mnemark status` shows why.")
+        output.say("Nothing found, but {files} could not be read; `mnemark status` shows why.", files=files)
     elif found.complete and unread:
         output.say("Nothing found in what was read; try other words.")
     elif found.complete:

@@ -3,19 +3,31 @@
 import itertools
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from mnemark.files.unread import told
+from mnemark.files.unread import grouped
 from mnemark.text.dates import local
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import normalize
 from mnemark.text.words.segment import index_terms, query_terms
 from mnemark.types import Problem
 from mnemark_interfaces import speech
-from mnemark_interfaces.output import BOLD, CYAN, DIM, YELLOW, out, safe, safe_line, say, style
+from mnemark_interfaces.output import (
+    BOLD,
+    CYAN,
+    DIM,
+    YELLOW,
+    out,
+    safe,
+    safe_line,
+    say,
+    spoken,
+    style,
+    tell,
+)
 
 if TYPE_CHECKING:
     from mnemark.index.sync import SyncReport
@@ -23,6 +35,13 @@ if TYPE_CHECKING:
 
 _SHOWN_INNER: Final = 5
 _SHOWN_PROBLEMS: Final = 10
+_CLOSING: Final = "，。；：、！？）”」』》…%"
+_OPENING: Final = "（“「『《"
+_WIDE: Final = "\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60"
+_BREAKABLE: Final = lazy_pattern(
+    rf"\s+|\[[^\[\]\n]{{1,40}}\]|[{_OPENING}]*(?:(?![{_OPENING}{_CLOSING}])[{_WIDE}]|[^\s{_OPENING}{_CLOSING}{_WIDE}]+|)[{_CLOSING}]*"
+)
+"""Spaces, or what stays on one line: a note in brackets, a word or a wide character, with signs around."""
 _PIECES: Final = lazy_pattern(r"[\u3005\u3007\u3400-\u9fff\uf900-\ufaff]+|[^\W_]+(?:[-_.'][^\W_]+)*")
 
 
@@ -101,22 +120,22 @@ def _mark_chinese(run: str, wanted: frozenset[str]) -> str:
 
 
 def _explain(hit: "Hit") -> None:
+    words = speech.words()
     routes = hit.why.get("routes", {}).items()
     rows = [
-        ("route", "rank", "score"),
+        (words("route"), words("rank"), words("score")),
         *((name, str(route.get("rank") or "-"), f"{route['score']:.3f}") for name, route in routes),
-        ("fused", "", f"{hit.why.get('fused', 0.0):.3f}"),
+        (words("fused"), "", f"{hit.why.get('fused', 0.0):.3f}"),
         *((f"× {name}", "", f"{value:+.3f}") for name, value in hit.why.get("boosts", {}).items()),
     ]
-    for line in table(rows, indent=6):
-        out(style(line, DIM))
     terms = hit.why.get("terms", {})
     here = [f"{term} {entry['idf']:.1f}" for term, entry in terms.items() if entry["here"]]
     absent = [term for term, entry in terms.items() if not entry["here"]]
-    if here:
-        out(style(f"      matching words (rarity): {safe(', '.join(here))}", DIM))
-    if absent:
-        out(style(f"      missing words: {safe(', '.join(absent))}", DIM))
+    shown = table(rows)
+    shown += [words("matching words (rarity): {words}", words=safe(words.listed(here)))] if here else []
+    shown += [words("missing words: {words}", words=safe(words.listed(absent)))] if absent else []
+    for text in shown:
+        out(f"      {style(text, DIM)}")
 
 
 def width(text: str) -> int:
@@ -127,13 +146,32 @@ def width(text: str) -> int:
     )
 
 
-def table(rows: Sequence[Sequence[str]], *, indent: int = 0) -> list[str]:
+def wrapped(text: str, columns: int) -> list[str]:
+    """Return text as lines of at most so many columns, broken at spaces and between Chinese characters.
+
+    No line begins with a sign that closes, or ends with one that opens; a word that is longer has a line of
+    its own.
+    """
+    lines: list[str] = []
+    line = gap = ""
+    for piece in _BREAKABLE.findall(text):
+        if not piece.strip():
+            gap = piece
+        elif line and width(line) + width(gap) + width(piece) > columns:
+            lines.append(line)
+            line, gap = piece, ""
+        else:
+            line, gap = line + (gap if line else "") + piece, ""
+    return [*lines, line] if line else lines
+
+
+def table(rows: Sequence[Sequence[str]]) -> list[str]:
     """Return rows as aligned lines; columns are two spaces apart, the last is not padded."""
     widths = [max(map(width, column)) for column in itertools.zip_longest(*rows, fillvalue="")]
     lines = []
     for row in rows:
         cells = [cell + " " * (columns - width(cell)) for cell, columns in zip(row, widths, strict=False)]
-        lines.append((" " * indent + "  ".join(cells)).rstrip())
+        lines.append("  ".join(cells).rstrip())
     return lines
 
 
@@ -157,35 +195,60 @@ def size(count: int) -> str:
 
 def report(found: "SyncReport") -> None:
     """Print the report of a sync in one line, and the files it could not use."""
-    counts = changes(found)
-    done = f"{', '.join(counts)}; {counted(found.passages, 'passage')}" if counts else "nothing changed"
-    out(f"{counted(found.files, 'file')}: {done} ({found.seconds:.1f} s)")
+    words = speech.words()
+    if counts := changes(found):
+        done = words("{changes}; {passages}", changes=counts, passages=counted(found.passages, "passage"))
+    else:
+        done = words("nothing changed")
+    files = counted(found.files, "file")
+    tell("{files}: {done} ({seconds} s)", files=files, done=done, seconds=f"{found.seconds:.1f}")
     if found.inner:
-        say(f"Not indexed: {inner(found.inner)}")
+        say("Not indexed: {what}", what=inner(found.inner))
     if found.unread:
-        say(f"Not read: {safe_line(told(found.unread))}")
+        say("Not read: {what}", what=not_read(found.unread))
     problems(found.problems)
 
 
-def changes(found: "SyncReport") -> list[str]:
-    """Return the nonzero counts of files added, changed, moved and removed."""
-    names = ("added", "changed", "moved", "removed")
-    return [f"{count:,} {name}" for name in names if (count := getattr(found, name))]
+def changes(found: "SyncReport") -> str:
+    """Return the nonzero counts of files added, changed, moved and removed, as a list."""
+    words = speech.words()
+    names = {"added": "{n} added", "changed": "{n} changed", "moved": "{n} moved", "removed": "{n} removed"}
+    return words.listed(words(text, n=n) for name, text in names.items() if (n := getattr(found, name)))
+
+
+def not_read(counts: Mapping[str, int]) -> str:
+    """Return which files hold text that is not read, with the reason: "12 .pdf, 3 .docx (pip install …)"."""
+    words = speech.words()
+    return words.listed(
+        words("{value} ({more})", value=safe_line(files), more=spoken(why)) if why else safe_line(files)
+        for files, why in grouped(counts)
+    )
 
 
 def problems(found: Iterable[Problem]) -> None:
     """Print problems with files on stderr, at most `_SHOWN_PROBLEMS`."""
     listed = list(found)
-    for problem in listed[:_SHOWN_PROBLEMS]:
-        what = "skipped" if problem.skipped else "note"
-        say(f"{what}: {safe_line(problem.path)}: {safe_line(problem.reason)}")
+    for one in listed[:_SHOWN_PROBLEMS]:
+        problem(one, skipped="skipped: {path}: {reason}")
     if len(listed) > _SHOWN_PROBLEMS:
-        say(f"… and {len(listed) - _SHOWN_PROBLEMS:,} more; `mnemark status --json` lists all of them")
+        more = len(listed) - _SHOWN_PROBLEMS
+        say("… and {n} more; `mnemark status --json` lists all of them", n=more)
+
+
+def problem(found: Problem, *, skipped: str) -> None:
+    """Print a problem with a file on stderr; `skipped` is the sentence of one that is left out for it."""
+    text = skipped if found.skipped else "note: {path}: {reason}"
+    say(text, path=safe_line(found.path), reason=spoken(found.reason))
 
 
 def inner(folders: Sequence[str]) -> str:
     """Describe the folders that are separate workspaces."""
-    names = ", ".join(f"{safe_line(name)}/" for name in folders[:_SHOWN_INNER])
-    more = f" and {len(folders) - _SHOWN_INNER:,} more" if len(folders) > _SHOWN_INNER else ""
-    what = "a separate workspace" if len(folders) == 1 else "separate workspaces"
-    return f"{names}{more} ({what}; search with -w)"
+    words = speech.words()
+    names = words.listed(f"{safe_line(name)}/" for name in folders[:_SHOWN_INNER])
+    if (more := len(folders) - _SHOWN_INNER) > 0:
+        names = words("{names} and {n} more", names=names, n=more)
+    one, many = (
+        "{names} (a separate workspace; search with -w)",
+        "{names} (separate workspaces; search with -w)",
+    )
+    return words(one if len(folders) == 1 else many, names=names)

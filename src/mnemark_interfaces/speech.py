@@ -11,11 +11,6 @@ from mnemark.present.words import LANGUAGES, Words, preferred
 OPTION: Final = "--lang"
 _UNTOUCHED: Final = frozenset({"hook", "mcp", "git-merge"})
 """Commands of programs, which are told as they were given."""
-WHO: Final = {
-    "owner": "you", "agent": "the agent", "tool": "a tool", "web": "the web", "file": "a file",
-    "import": "an import",
-}  # fmt: skip
-"""Origins as sentences name them."""
 _chosen: ContextVar[str] = ContextVar("language", default="")
 
 
@@ -38,19 +33,9 @@ class CommandWords(Words):
         """Return a number with commas, as terminals show them."""
         return f"{value:,}"
 
-    def named(self, name: str, value: str) -> str:
-        """Return a name in the language, and its value: "source: notes/plan.md"."""
-        return f"{self(name)}：{value}" if self.language == "zh" else f"{name}: {value}"
-
-    def lines(self, text: str) -> str:
-        """Return sentences of the program, one a line, in the language, as far as they have translations."""
-        if self.language == "en":
-            return text
-        return "\n".join(map(self._line, text.split("\n")))
-
-    def _line(self, line: str) -> str:
-        bare = line.strip()
-        return line.replace(bare, self.told(bare).text) if bare else line
+    def amount(self, count: int, what: str, english: str) -> str:
+        """Return how many there are of what a module below names, of which it has the English: "2 rows"."""
+        return english if self.language == "en" else self("{n} × {what}", n=count, what=self.line(what))
 
 
 def words() -> CommandWords:

@@ -1,6 +1,6 @@
 """Collect the state of a workspace, and print it for people."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 import msgspec
@@ -10,7 +10,6 @@ from mnemark.files.config import load_reported
 from mnemark.files.layout import sync_warning
 from mnemark.files.old_layouts import unread
 from mnemark.files.projects import folders
-from mnemark.files.unread import told
 from mnemark.index.check import ahead
 from mnemark.memory.health.stats import MountState, mount_states
 from mnemark.memory.memory import Memory
@@ -19,8 +18,8 @@ from mnemark.memory.transfer.brought import Brought, brought
 from mnemark.memory.transfer.imports import format_titles
 from mnemark.types import Problem
 from mnemark_interfaces import speech
-from mnemark_interfaces.output import out, safe, safe_line, say
-from mnemark_interfaces.render import counted, inner, problems, size, table
+from mnemark_interfaces.output import out, safe, safe_line, say, spoken
+from mnemark_interfaces.render import counted, inner, not_read, problems, size, table
 
 _PEOPLE: Final = 4
 """People that are named."""
@@ -81,59 +80,92 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
 
 def show(found: Status) -> None:
     """Print the state of a workspace as a short table."""
-    comma = "、" if speech.words().language == "zh" else ", "
-    kinds = comma.join(counted(count, kind) for kind, count in found.kinds.items())
-    rows = [
-        ("workspace", safe(found.workspace)),
-        ("files", f"{found.files:,}"),
-        ("passages", f"{found.passages:,}" + (f" ({kinds})" if kinds else "")),
-    ]
-    scopes = [f"{safe_line(name)} {count:,}" for name, count in found.scopes.items() if name]
-    rows += [("scopes", ", ".join(scopes))] if scopes else []
-    rows += [("projects", f"{found.projects} with a memory of their own")] if found.projects else []
-    room = f"{size(found.bytes)}, " if found.bytes else ""
-    waits = f", {counted(found.unembedded, 'text')} not embedded yet" if found.unembedded else ""
-    rows += [("index", room + _freshness(found)), ("embedder", found.embedder + waits)]
-    rows += [("recording", found.off_record)] if found.off_record else []
-    titles = format_titles() if found.brought else {}
-    rows += [("imported", brought_words(one, titles)) for one in found.brought]
-    rows += [("not indexed", inner(found.inner))] if found.inner else []
-    rows += [("not read", safe_line(told(found.unread)))] if found.unread else []
-    rows += [(f"@{safe_line(one.name)}", safe_line(_mount(one))) for one in found.mounts]
     words = speech.words()
-    for line in table([(words(name), words.lines(value)) for name, value in rows]):
+    titles = format_titles() if found.brought else {}
+    rows = [
+        (words("workspace"), safe(found.workspace)),
+        (words("files"), f"{found.files:,}"),
+        (words("passages"), _passages(found, words)),
+        (
+            words("scopes"),
+            words.listed(f"{safe_line(name)} {n:,}" for name, n in found.scopes.items() if name),
+        ),
+        (
+            words("projects"),
+            words("{n} with a memory of their own", n=found.projects) if found.projects else "",
+        ),
+        (words("index"), _index(found, words)),
+        (words("embedder"), _embedder(found, words)),
+        (words("recording"), words.line(found.off_record)),
+        *((words("imported"), brought_words(one, titles)) for one in found.brought),
+        (words("not indexed"), inner(found.inner) if found.inner else ""),
+        (words("not read"), not_read(found.unread)),
+    ]
+    shown = [row for row in rows if row[1]]
+    shown += [(f"@{safe_line(one.name)}", _mount(one, words)) for one in found.mounts]
+    for line in table(shown):
         out(line)
     problems(found.problems)
     for one in found.attention:
-        say(words.named("Needs your attention", safe_line(words.told(one.text).text)))
+        say("Needs your attention: {what}", what=spoken(one.text))
+
+
+def _passages(found: Status, words: speech.CommandWords) -> str:
+    kinds = words.listed(counted(count, kind) for kind, count in found.kinds.items())
+    number = f"{found.passages:,}"
+    return words("{value} ({more})", value=number, more=kinds) if kinds else number
+
+
+def _index(found: Status, words: speech.CommandWords) -> str:
+    """Return the size of the index, and whether it is up to date."""
+    files = counted(found.outdated, "file")
+    if not found.bytes:
+        if not found.outdated:
+            return words("not created yet: there is nothing to index")
+        return words("not created yet; run `mnemark sync` to index {files}", files=files)
+    if found.stale:
+        fresh = words("must be rebuilt: {reason}; run `mnemark sync`", reason=spoken(found.stale))
+    elif found.outdated:
+        fresh = words("{files} changed since the last sync; run `mnemark sync`", files=files)
+    else:
+        fresh = words("up to date")
+    return words("{size}, {what}", size=size(found.bytes), what=fresh)
+
+
+def _embedder(found: Status, words: speech.CommandWords) -> str:
+    if not found.unembedded:
+        return words("none") if found.embedder == "none" else found.embedder
+    texts = counted(found.unembedded, "text")
+    return words("{embedder}, {texts} not embedded yet", embedder=found.embedder, texts=texts)
 
 
 def brought_words(one: Brought, titles: Mapping[str, str]) -> str:
     """Return what was imported in words: how much, from where, of when, with whom."""
+    words = speech.words()
     counts = [(one.sessions, "talk"), (one.turns, "turn"), (one.notes, "note")]
-    much = ", ".join(counted(count, name) for count, name in counts if count)
-    when = f", {one.began} – {one.ended}" if one.began else ""
-    people = [safe_line(name) for name in one.people]
-    more = f" and {len(people) - _PEOPLE} more" if len(people) > _PEOPLE else ""
-    whom = f"; with {', '.join(people[:_PEOPLE])}{more}" if people else ""
-    return f"{much} from {safe_line(titles.get(one.format, one.format))}{when}{whom}"
+    much = words.listed(counted(count, name) for count, name in counts if count)
+    told = words("{much} from {title}", much=much, title=safe_line(titles.get(one.format, one.format)))
+    if one.began:
+        told = words("{told}, {began} – {ended}", told=told, began=one.began, ended=one.ended)
+    return words("{told}; with {names}", told=told, names=people(one.people)) if one.people else told
 
 
-def _mount(found: MountState) -> str:
+def people(names: Iterable[str], most: int = _PEOPLE) -> str:
+    """Return the names of people as a list, at most so many of them."""
+    words = speech.words()
+    known = [safe_line(name) for name in names]
+    listed, more = words.listed(known[:most]), len(known) - most
+    return words("{names} and {n} more", names=listed, n=more) if more > 0 else listed
+
+
+def _mount(found: MountState, words: speech.CommandWords) -> str:
     if found.problem:
-        return found.problem
-    state = f"{counted(found.outdated, 'file')} to read first" if found.outdated else "up to date"
-    words = "; by words only, as nothing of it is sent to the embedder" if found.words_only else ""
-    return f"{counted(found.files, 'file')} in {found.folder}, {state}{words}"
-
-
-def _freshness(found: Status) -> str:
-    if not (found.bytes or found.outdated):
-        return "not created yet: there is nothing to index"
-    if not found.bytes:
-        return f"not created yet; run `mnemark sync` to index {counted(found.outdated, 'file')}"
-    if found.stale:
-        return f"must be rebuilt: {found.stale}; run `mnemark sync`"
-    if found.outdated:
-        return f"{counted(found.outdated, 'file')} changed since the last sync; run `mnemark sync`"
-    return "up to date"
+        return spoken(found.problem)
+    outdated = counted(found.outdated, "file")
+    state = words("{files} to read first", files=outdated) if found.outdated else words("up to date")
+    told = words(
+        "{files} in {folder}, {state}",
+        files=counted(found.files, "file"), folder=safe_line(found.folder), state=state,
+    )  # fmt: skip
+    by_words = words("by words only, as nothing of it is sent to the embedder")
+    return words("{told}; {more}", told=told, more=by_words) if found.words_only else told

@@ -10,14 +10,20 @@ from typing import Final, Literal
 import msgspec
 
 from mnemark.errors import NotFoundError
+from mnemark.facts.model import Fact
 from mnemark.facts.visible import Visible
 from mnemark.files import layout, listing, platform
 from mnemark.files.journal import Change, JournalEntry
 from mnemark.files.scan import FileEntry, scan
 from mnemark.files.sessions import SessionLog, session_id
-from mnemark.memory.journal.changes import describe_payload
+from mnemark.memory.browse.change_rows import single
+from mnemark.memory.journal.changes import NotedChange, payload_of
+from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.present import changes, facts
+from mnemark.present.words import Words
 from mnemark.summary.tool_titles import execution_of, text_of
 from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark.text.markdown import drop_comments
 from mnemark.types import Json, Origin, Problem, Turn
 
 _BULLET: Final = lazy_pattern(r"[-*+] (?P<hour>[0-2]\d):(?P<minute>[0-5]\d)(?P<text> .*)")
@@ -41,7 +47,7 @@ class LogEntry(msgspec.Struct, frozen=True, kw_only=True):
     """Of a change, for `undo`."""
     scope: str = ""
     takes_back: tuple[str, ...] = ()
-    """Of an undo: descriptions of the changes it undid."""
+    """Of an undo: what the changes were that it undid."""
     paths: tuple[str, ...] = ()
     """Of an undo: the files it edited."""
 
@@ -129,7 +135,12 @@ class Timeline:
         def entry(number: int, at: time, words: str) -> LogEntry:
             moment = datetime.combine(_day(path), at, self.zone)
             return LogEntry(
-                time=moment, kind="note", ref=f"{path}#L{number}", origin=origin, who="", text=words
+                time=moment,
+                kind="note",
+                ref=f"{path}#L{number}",
+                origin=origin,
+                who="",
+                text=drop_comments(words, blanks=" \t").strip(),
             )
 
         lines = text.splitlines()
@@ -154,7 +165,7 @@ class Timeline:
         for entry, *more in _grouped(seen, known)[-count:]:
             change = entry.change
             undone = [key for one in (entry, *more) for key in _ids(one.change) if key in known]
-            taken_back = (describe_payload(_as_text(known[key].payload)) for key in undone)
+            taken_back = map(_described, (known[key] for key in undone))
             yield LogEntry(
                 time=change.time or datetime.fromtimestamp(0, UTC),
                 kind="change",
@@ -169,6 +180,15 @@ class Timeline:
             )
 
 
+def change_told(entry: LogEntry, ws: OpenWorkspace, words: Words | None = None) -> str:
+    """Return what a change did as a sentence; by default in the language of its facts, as programs get it."""
+    if len(entry.takes_back) > 1:
+        return (words or Words("en"))("Took {n} changes back.", n=len(entry.takes_back))
+    noted = NotedChange(entry.id, entry.who, entry.time, entry.origin, entry.scope, "", "", 0)
+    row = single(ws, noted, payload_of(entry.text))
+    return changes.told(row, ws).text if words is None else changes.sentence(row, words, ws)
+
+
 def _grouped(journal: Sequence[JournalEntry], known: Mapping[str, Change]) -> list[list[JournalEntry]]:
     """Group journal entries that are shown as one: an undo with its edits, and the undo of a group."""
     found: list[list[JournalEntry]] = []
@@ -179,6 +199,18 @@ def _grouped(journal: Sequence[JournalEntry], known: Mapping[str, Change]) -> li
         else:
             found.append([entry])
     return found
+
+
+def _described(change: Change) -> str:
+    """Return what a change was: its fact as a sentence, or what it named."""
+    value = _field(change, "value")
+    if not value:
+        return ": ".join(filter(None, (_field(change, "step"), _field(change, "path")))) or change.kind
+    fact = Fact(
+        id=change.id, subject=_field(change, "subject") or "user", predicate=_field(change, "predicate"),
+        value=value, until=_field(change, "until"), origin=change.origin,
+    )  # fmt: skip
+    return facts.sentence(fact, facts.words_for(fact))
 
 
 def _belongs(first: Change, change: Change, known: Mapping[str, Change]) -> bool:

@@ -23,7 +23,7 @@ from mnemark.text.dates.ranges import moment
 from mnemark.text.quoting.fence import inert, visible
 from mnemark.text.words.tokens import cut_to_tokens
 from mnemark.types import WHOLE, Problem
-from mnemark_interfaces.timeline import LogEntry, Timeline, words_of
+from mnemark_interfaces.timeline import LogEntry, Timeline, change_told, words_of
 
 MAX_LINES: Final = 200
 MAX_CHARACTERS: Final = 16_000
@@ -161,15 +161,18 @@ def latest(memory: Memory, given: Row) -> list[Row]:
             "origin": entry.origin,
             **({"who": visible(entry.who)} if entry.who else {}),
             **({"session": visible(entry.session)} if entry.session else {}),
-            "text": inert(_entry_text(memory.workspace.visible, entry)),
+            "text": inert(_entry_text(memory, entry)),
         }
         for entry in found
     ]  # fmt: skip
 
 
-def _entry_text(where: Visible, entry: LogEntry) -> str:
+def _entry_text(memory: Memory, entry: LogEntry) -> str:
+    """Return the words of an entry, and of a change what it did as a sentence."""
+    if entry.kind == "change":
+        return cut_to_tokens(change_told(entry, memory.workspace), _ROW_TOKENS)
     path, first, _ = split_ref(entry.ref)
-    return _with_corrections(where, path, first, cut_to_tokens(entry.text, _ROW_TOKENS))
+    return _with_corrections(memory.workspace.visible, path, first, cut_to_tokens(entry.text, _ROW_TOKENS))
 
 
 def around(memory: Memory, ref: str, *, before: int, after: int) -> list[Row]:

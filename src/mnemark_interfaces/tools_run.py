@@ -157,56 +157,20 @@ def _timeline(memory: "Memory", given: dict[str, Any]) -> Result:
     return _quoted({"entries": rows})
 
 
-def _write(memory: "Memory", given: dict[str, Any]) -> Result:
-    from mnemark_interfaces.tools_write import note
+def _writing(name: str) -> Run:
+    """Return what runs a tool of `tools_write`."""
 
-    return note(memory, **given)
+    def run(memory: "Memory", given: dict[str, Any]) -> Result:
+        from mnemark_interfaces import tools_write
 
+        result: Result = getattr(tools_write, name)(memory, **given)
+        return result
 
-def _remember(memory: "Memory", given: dict[str, Any]) -> Result:
-    if "predicate" in given and not given["predicate"].strip():
-        raise UsageError(
-            'memory_remember: the predicate (key) is empty. Name the property, such as "birthday"; '
-            "leave it out only where the value is a whole sentence."
-        )
-    fact = memory.remember(**{"predicate": "", **given}, origin="agent")
-    data: Result = {"remembered": inert(str(fact)), "id": fact.id, "path": fact.path}
-    data |= {name: value for name in ("ref", "supersedes") if (value := getattr(fact, name))}
-    if not fact.review:
-        return {**data, "status": "remembered"}
-    warning = f"Not a fact yet ({fact.review}): the user must accept it with `mnemark review`."
-    return {**data, "status": "waits for review", "warning": warning}
-
-
-def _correct(memory: "Memory", given: dict[str, Any]) -> Result:
-    from mnemark.facts.correct import Right
-    from mnemark.memory.review.correct import correct_for_owner, meant
-
-    ws, fact, scope = memory.workspace, given.pop("fact"), given.pop("scope", "")
-    done = correct_for_owner(ws, meant(ws, fact, scope=scope), Right(**given))
-    data: Result = {"was": inert(str(done.before)), "id": done.id}
-    data |= {name: inert(str(one)) for name, one in (("now", done.after), ("holds again", done.again)) if one}
-    if not done.review:
-        return {"status": "corrected" if done.after is not None else "never true", **data}
-    warning = (
-        "Not corrected yet: the user said it themselves, and no turn recorded just now says otherwise. "
-        f"They decide with `mnemark review accept {done.id}`."
-    )
-    return {"status": "waits for review", **data, "warning": warning}
+    return run
 
 
 def _forget(memory: "Memory", given: dict[str, Any]) -> Result:
-    import msgspec
-
-    if not given.get("ref") and not given.get("query"):
-        raise UsageError("memory_forget needs the ref of a row, or a query (the exact text to forget)")
-    receipt = memory.forget(
-        given.get("ref"),
-        query=given.get("query"),
-        erase=given.get("erase", False),
-        dry_run=given.get("dryRun", False),
-    )
-    return {"receipt": _escaped(msgspec.to_builtins(receipt))}
+    return {"receipt": _escaped(_writing("forget")(memory, given))}
 
 
 def _escaped(value: Any) -> Any:
@@ -232,9 +196,9 @@ def _status(memory: "Memory", _: dict[str, Any]) -> Result:
 RUNS: Final[Mapping[str, Run]] = {
     "memory_search": _search,
     "memory_get": _get,
-    "memory_write": _write,
-    "memory_remember": _remember,
-    "memory_correct": _correct,
+    "memory_write": _writing("note"),
+    "memory_remember": _writing("remember"),
+    "memory_correct": _writing("correct"),
     "memory_timeline": _timeline,
     "memory_forget": _forget,
     "memory_status": _status,

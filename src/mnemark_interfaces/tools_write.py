@@ -1,20 +1,26 @@
-"""Run the tool that writes a line of today's note or a paragraph of the long-term memory."""
+"""Run the writing tools: a note, a fact, a correction, and what is forgotten, told in sentences."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
+import msgspec
+
 from mnemark.errors import BusyError, UsageError
-from mnemark.files import off_record
+from mnemark.facts.correct import Right
+from mnemark.files.noting import taken_in
 from mnemark.files.scopes import one_scope
 from mnemark.memory.curation.files import curated_files
 from mnemark.memory.file_edits import write
 from mnemark.memory.memory import Memory
+from mnemark.memory.review.correct import ManyMeantError, correct_for_owner, meant
+from mnemark.present.facts import sentence, words_for
+from mnemark.present.receipts import forgotten
 from mnemark.text.dates import local_now
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.writing import added as note_with
-from mnemark.text.quoting.fence import strip_fences
-from mnemark.text.redaction.redact import redact
+from mnemark.text.quoting.fence import inert, strip_fences
 
 STEP: Final = "memory_write"
 _LONG_TERM: Final = frozenset(
@@ -35,16 +41,12 @@ def note(memory: Memory, text: str, *, target: str = "today", scope: str = "") -
         `redacted`, the kinds of secrets taken out.
 
     Raises:
+        OffRecordError: the memory is off the record.
         UsageError: the text is empty after redaction, or the target is unknown.
         BusyError: another program is saving the file; nothing was written.
     """
-    off_record.check(memory.root, "write a note")
-    cleaned, found = redact(strip_fences(text), memory.workspace.rules)
-    words = cleaned.strip().replace("\r\n", "\n")
-    if not words:
-        raise UsageError(
-            "nothing to write: the text is empty once recalled text, secrets and private passages are removed"
-        )
+    new, kinds = taken_in(memory.root, strip_fences(text), memory.workspace.rules)
+    words = new.replace("\r\n", "\n")
     now = local_now(memory.config.timezone)
     folder = _folder(scope)
     day = f"{now:%Y-%m-%d}"
@@ -62,8 +64,70 @@ def note(memory: Memory, text: str, *, target: str = "today", scope: str = "") -
     last = first + added.count("\n")
     ref = f"{path}#L{first}" + (f"-L{last}" if last > first else "")
     data = {"status": written.status, "path": path, "ref": ref} | ({"id": written.id} if written.id else {})
-    kinds = sorted({kind for kind, _, _ in found})
-    return data | ({"redacted": kinds} if kinds else {})
+    return data | ({"redacted": list(kinds)} if kinds else {})
+
+
+def remember(memory: Memory, value: str, predicate: str | None = None, **given: Any) -> dict[str, Any]:
+    """Keep a fact, and return it as a sentence to its owner, in the language of the fact."""
+    if predicate is not None and not predicate.strip():
+        raise UsageError(
+            'memory_remember: the predicate (key) is empty. Name the property, such as "birthday"; '
+            "leave it out only where the value is a whole sentence."
+        )
+    fact = memory.remember(predicate or "", value, origin="agent", **given)
+    told = inert(sentence(fact, words_for(fact)))
+    data: dict[str, Any] = {"remembered": told, "id": fact.id, "path": fact.path}
+    data |= {name: value for name in ("ref", "supersedes") if (value := getattr(fact, name))}
+    if not fact.review:
+        return {**data, "status": "remembered"}
+    warning = f"Not a fact yet ({fact.review}): the user must accept it with `mnemark review`."
+    return {**data, "status": "waits for review", "warning": warning}
+
+
+def correct(memory: Memory, fact: str, scope: str = "", **right: Any) -> dict[str, Any]:
+    """Correct a fact for its owner, and return what was so and what is, as sentences.
+
+    Raises:
+        UsageError: several facts are meant; the message lists them.
+    """
+    ws = memory.workspace
+    with listed_facts():
+        done = correct_for_owner(ws, meant(ws, fact, scope=scope), Right(**right))
+    words = words_for(done.before, done.after)
+    facts = {"was": done.before, "now": done.after, "holds again": done.again}
+    data = {name: inert(sentence(one, words)) for name, one in facts.items() if one} | {"id": done.id}
+    if not done.review:
+        return {"status": "corrected" if done.after is not None else "never true", **data}
+    warning = (
+        "Not corrected yet: the user said it themselves, and no turn recorded just now says otherwise. "
+        f"They decide with `mnemark review accept {done.id}`."
+    )
+    return {"status": "waits for review", **data, "warning": warning}
+
+
+@contextmanager
+def listed_facts() -> Iterator[None]:
+    """Let an error that several facts may be meant list them, as sentences."""
+    try:
+        yield
+    except ManyMeantError as many:
+        rows = "".join(f"\n  {one.id}  {sentence(one, words_for(one))}" for one in many.found)
+        raise UsageError(f"{many}:{rows}") from None
+
+
+def forget(
+    memory: Memory,
+    ref: str = "",
+    query: str = "",
+    *,
+    erase: bool = False,
+    dryRun: bool = False,  # noqa: N803
+) -> Any:
+    """Forget something, and return the receipt as JSON; its facts are told in sentences."""
+    if not ref and not query:
+        raise UsageError("memory_forget needs the ref of a row, or a query (the exact text to forget)")
+    receipt = memory.forget(ref or None, query=query or None, erase=erase, dry_run=dryRun)
+    return msgspec.to_builtins(forgotten(memory.workspace, receipt))
 
 
 def _folder(scope: str) -> str:

@@ -9,7 +9,8 @@ from mnemark.files import layout, listing, trust
 from mnemark.files.config import withheld
 from mnemark.files.layout import CONFIG, LOGS, PRIVATE
 from mnemark.files.scan import scan
-from mnemark_interfaces.output import can_ask, safe, say
+from mnemark_interfaces import speech
+from mnemark_interfaces.output import can_ask, confirm, hint, safe, say
 
 _SPOKEN: Final[dict[str, str]] = {"session": "sessions", "journal": "journal", "fact": "facts"}
 _BRIEFING: Final = frozenset({"longterm", "identity", "persona", "scratchpad"})
@@ -22,45 +23,46 @@ def check_trust(root: Path) -> None:
         return
     if not can_ask():
         say(
-            f"{safe(str(root))} was copied, moved or made elsewhere, so it is read with care: its "
-            "settings do nothing that could harm, and who spoke in it is not believed. "
-            f"`mnemark trust {safe(str(root))}` shows what would change."
+            "{path} was copied, moved or made elsewhere, so it is read with care: its settings do nothing "
+            "that could harm, and who spoke in it is not believed. `mnemark trust {path}` shows what would "
+            "change.",
+            path=safe(str(root)),
         )
         return
-    import typer
-
     show(root, allowed)
-    if typer.confirm("Trust it?", default=False, err=True):
+    if confirm("Trust it?"):
         trust.trust(root)
     else:
         trust.refuse(root)
-        say(f"It is read with care; `mnemark trust {safe(str(root))}` changes that.")
+        say("It is read with care; `mnemark trust {path}` changes that.", path=safe(str(root)))
 
 
 def show(root: Path, allowed: list[str]) -> None:
     """Print what trusting a folder allows."""
     name = safe(str(root)).replace("\n", "\\n")  # a name is no place for lines of its own
-    say(f"{name} was copied, moved or made elsewhere. If you trust it:")
+    say("{path} was copied, moved or made elsewhere. If you trust it:", path=name)
     for line in allowed:
-        say(f"- {safe(line)}")
+        hint(f"- {safe(line)}")
 
 
 def what_trust_allows(root: Path, *, notes: bool = False) -> list[str]:
-    """Return what changes with trust in a folder, a line each; empty where it holds nothing of the kind.
+    """Return what changes with trust in a folder, a sentence each; empty where it holds nothing of the kind.
 
     Without `notes`, those that brief agents (MEMORY.md, USER.md) are not looked for: they are found and
     quoted in either case.
     """
+    words = speech.words()
     allowed = []
     if settings := withheld(root):
-        allowed.append(f"its settings hold: {', '.join(settings)} ({CONFIG})")
+        names = words.listed(settings)
+        allowed.append(words("its settings hold: {names} ({file})", names=names, file=CONFIG))
     if not trust.now(root).ours:
-        allowed.append(f"its index and what else lies in {PRIVATE} is used")
-    roles = sorted({_role(path) for path in _logs_and_facts(root)} & _SPOKEN.keys())
-    if spoken := " and ".join(_SPOKEN[role] for role in roles):
-        allowed.append(f"what its {spoken} say counts as said by you and your agents")
+        allowed.append(words("its index and what else lies in {folder} is used", folder=PRIVATE))
+    if roles := sorted({_role(path) for path in _logs_and_facts(root)} & _SPOKEN.keys()):
+        logs = words(" and ").join(words(_SPOKEN[role]) for role in roles)
+        allowed.append(words("what its {logs} say counts as said by you and your agents", logs=logs))
     if allowed or (notes and _briefs(root)):
-        allowed.append("its MEMORY.md, USER.md and rules brief your agents")
+        allowed.append(words("its MEMORY.md, USER.md and rules brief your agents"))
     return allowed
 
 

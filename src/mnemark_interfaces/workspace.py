@@ -23,8 +23,8 @@ from mnemark.files.private import private
 from mnemark.files.projects import Project, top_of
 from mnemark.files.scan import scan
 from mnemark.files.scopes import check_known
-from mnemark.files.unread import told
 from mnemark_agents import daemon
+from mnemark_interfaces import render, speech
 from mnemark_interfaces.output import Progress, is_terminal, safe, say, stderr
 from mnemark_interfaces.trusting import check_trust
 
@@ -129,7 +129,7 @@ def _around(current: Path | None, *, any_folder: bool) -> Subject:
             f"{current} is not in a workspace; {choose} or create one here with `mnemark init`"
         ) from None
     if root != current and is_terminal(stderr()):
-        say(f"Workspace: {safe(str(root))}")
+        say("Workspace: {path}", path=safe(str(root)))
     return Subject(root)
 
 
@@ -152,8 +152,11 @@ def _of_agents(current: Path) -> Subject | None:
     if not found:
         return None
     root, project = found[0], project_of(found[0], "", str(current))
-    within = f" with {safe(project.scope)}" if project.scope else ""
-    say(f"Memory of your agents: {safe(str(root))}{within} (-w chooses another)")
+    if project.scope:
+        text = "Memory of your agents: {path} with {scope} (-w chooses another)"
+    else:
+        text = "Memory of your agents: {path} (-w chooses another)"
+    say(text, path=safe(str(root)), scope=safe(project.scope))
     return Subject(root, project)
 
 
@@ -163,11 +166,11 @@ def session_in(memory: "Memory", identifier: str, scope: str) -> "Session":
     return memory.session(identifier, **({kind.removesuffix("s"): name} if name else {}))
 
 
-def nothing_in(root: Path) -> str:
-    """Return what to say of a folder that `is_empty`."""
-    unread = told(scan(root).unread)
-    more = f" Not read: {unread}." if unread else ""
-    return f"No Markdown, text or session files in {safe(str(root))}; choose another folder with -w.{more}"
+def say_nothing_in(root: Path, *, unread: bool = True) -> None:
+    """Say of a folder that it `is_empty`, and if `unread` what files in it are not read."""
+    say("No Markdown, text or session files in {path}; choose another folder with -w.", path=safe(str(root)))
+    if unread and (counts := scan(root).unread):
+        say("Not read: {what}", what=render.not_read(counts))
 
 
 def is_empty(root: Path) -> bool:
@@ -236,7 +239,7 @@ def _keep_up(memory: "Memory") -> None:
 @contextlib.contextmanager
 def as_it_is(root: Path) -> Iterator[tuple["Memory", tuple[str, ...]]]:
     """Open a folder that `is_empty`, likely the wrong one, as `followed` does; make nothing there."""
-    say(nothing_in(root))
+    say_nothing_in(root)
     with opened(root, readonly=True) as memory:
         yield memory, ()
 
@@ -268,7 +271,8 @@ def followed(root: Path) -> Iterator[tuple["Memory", tuple[str, ...]]]:
             memory = stack.enter_context(opened(root, readonly=True))
             late = _why_stale(memory)
         if new and memory.workspace.index.exists():
-            say(f"Created an index in {safe(str(private(root)))}{os.sep} (safe to delete: it is rebuilt).")
+            where = f"{safe(str(private(root)))}{os.sep}"
+            say("Created an index in {path} (safe to delete: it is rebuilt).", path=where)
         yield memory, late
         if not memory.readonly and memory.workspace.index.is_damaged():
             _heal(memory)
@@ -303,10 +307,11 @@ def synced(
     `sync` is that of the memory, or for a read that of its searcher, which writes to the index only. A read
     waits for a model no longer than `_EMBED_SECONDS`, and sends a server no more than the budget of the day.
     """
+    words = speech.words()
     with Progress() as progress:
         report = sync(
             progress=lambda done, total, passages: progress.tell(
-                "Indexing", done, total, f" files, {passages:,} passages"
+                "Indexing", done, total, words(" files, {n} passages", n=passages)
             ),
             wait=wait,
             embed=False,
@@ -314,7 +319,7 @@ def synced(
     with Progress() as progress:
         problem = memory.workspace.searcher.embeddings.embed(
             memory.workspace.index,
-            progress=lambda done, total: progress.tell("Embedding", done, total, " passages"),
+            progress=lambda done, total: progress.tell("Embedding", done, total, words(" passages")),
             unasked=reads,
             seconds=_EMBED_SECONDS if reads else None,
         )

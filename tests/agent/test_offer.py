@@ -33,15 +33,18 @@ def host(name: str) -> Host:
     return found
 
 
-def test_it_says_what_is_sent_and_what_it_costs(own: Path) -> None:
-    found = choices.offer_for(host("claude-code"))
-    assert found is not None
-    assert "What is sent: when a session ends, what was said in it" in found.text
-    assert (
-        "one request a session, of up to about 10,300 tokens; at most 20 requests and 200,000" in found.text
-    )
-    assert str(own) in found.text
+def test_it_says_what_is_sent_and_what_it_costs(
+    own: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert choices.offer_for(host("claude-code")) is not None
     assert not own.exists()
+    monkeypatch.setattr(typer, "prompt", lambda question, **_: "")
+    monkeypatch.setattr("mnemark_interfaces.output.is_terminal", lambda _: True)
+    _offer_model([host("claude-code")])
+    said = capsys.readouterr().err
+    assert "What is sent: when a session ends, what was said in it" in said
+    assert "one request a session, of up to about 10,300 tokens; at most 20 requests and 200,000" in said
+    assert str(own) in said
 
 
 def test_only_agents_that_are_there_and_have_a_program_are_offered(own: Path) -> None:
@@ -56,11 +59,11 @@ def test_the_answer_is_kept_and_not_asked_for_again(
 ) -> None:
     asked: list[str] = []
 
-    def confirm(question: str, **_: object) -> bool:
+    def answer(question: str, **_: object) -> str:
         asked.append(question)
-        return wanted
+        return "y" if wanted else "n"
 
-    monkeypatch.setattr(typer, "confirm", confirm)
+    monkeypatch.setattr(typer, "prompt", answer)
     monkeypatch.setattr("mnemark_interfaces.output.is_terminal", lambda _: True)
     own.parent.mkdir()
     own.write_text('# mine\nhosts = ["llm.example"]\n')
@@ -85,9 +88,9 @@ def test_nobody_is_asked_without_a_terminal(own: Path, monkeypatch: pytest.Monke
 def test_connecting_all_offers_the_first_model_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
 
-    def confirm(question: str, **_: object) -> bool:
+    def answer(question: str, **_: object) -> str:
         asked.append(question)
-        return question == "Go on?"
+        return ""  # as it is offered
 
     home = tmp_path / "home"
     for folder in (".claude", ".codex"):
@@ -97,9 +100,9 @@ def test_connecting_all_offers_the_first_model_once(tmp_path: Path, monkeypatch:
         monkeypatch.setenv(name, str(home))
     for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "MNEMARK_WORKSPACE"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(typer, "confirm", confirm)
+    monkeypatch.setattr(typer, "prompt", answer)
     monkeypatch.setattr("mnemark_interfaces.output.can_ask", lambda: True)
     for _ in range(2):
         connect("", workspace_=None)
-    assert asked == ["Go on?", "Learn with it?"]
+    assert asked == ["Go on? [Y/n]", "Learn with it? [y/N]"]
     assert user_config.load().llm is not None

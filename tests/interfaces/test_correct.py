@@ -15,11 +15,14 @@ def test_a_fact_is_corrected_by_its_words_and_taken_back(shell: Shell) -> None:
     shell("remember", "dentist", "Dr Sousa")
     ran = shell("correct", "who is my dentist?", "Dr Costa")
     assert (ran.code, ran.out.splitlines()[:2]) == (
-        0, ["Corrected: Your dentist is Dr Costa.", "Not: Your dentist is Dr Sousa."]
+        0, ["Corrected: your dentist is Dr Costa.", "Not: your dentist is Dr Sousa."]
     )  # fmt: skip
     assert "Sousa" not in shell("facts", "--history").out
     done = json.loads(shell("correct", "dentist", "--since", "2024-05-01", "--json").out)
     assert done["after"]["since"].startswith("2024-05-01")
+    ran = shell("correct", "dentist", "--since", "2024-05-02")
+    assert ran.out.splitlines()[0] == "Corrected: your dentist is Dr Costa (since 2 May 2024)."
+    shell("undo")
     shell("undo")
     shell("undo")
     assert "Dr Sousa" in shell("facts").out
@@ -38,6 +41,9 @@ def test_mistakes_are_told(shell: Shell) -> None:
     assert shell("correct", "penguins", "x").code != 0
     assert shell("correct", "", "x").code == 2
     assert shell("correct", "tea", "juice", "--never").code == 2
+    same = shell("facts", "--json").data["facts"][0]
+    ran = shell("correct", same["id"], same["value"])
+    assert (ran.code, ran.err) == (2, "mnemark: nothing to correct: it says so already\n")
     assert "tea" in shell("facts").out
 
 
@@ -49,7 +55,9 @@ def test_why_search_and_log_tell_of_it(shell: Shell) -> None:
     told = "the dentist is Dr Costa, not Dr Sousa"
     assert told in shell("search", "who is my dentist?").out
     assert told in shell("recall", "who is my dentist?").out
-    assert told in shell("why", "memory/facts/user.md#L3").out
+    assert (
+        "Corrected: your dentist is Dr Costa. Not: Dr Sousa." in shell("why", "memory/facts/user.md#L3").out
+    )
     assert "Corrected: your dentist is Dr Costa." in shell("log").out
     shell("correct", "dentist", "--never")
     assert "never true" in shell("search", "who is my dentist?").out

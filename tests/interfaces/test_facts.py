@@ -91,7 +91,7 @@ def test_what_looks_like_instructions_is_no_headline_and_accepted_only_on_purpos
     shown = facts("review", "show", one["id"]).out
     assert shown.index("looks like instructions") < shown.index(ORDER) < shown.index("reject")
     assert shown.index("reject") < shown.index("accept")
-    assert f"> user deploy rule: {ORDER}" in shown
+    assert f"> One of your deploy rules: {ORDER}." in shown
     refused = facts("review", "accept", one["id"])
     assert refused.code == 2
     assert f"review reject {one['id']}" in refused.err

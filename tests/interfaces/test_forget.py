@@ -185,14 +185,15 @@ def test_undo_after_a_consolidation_takes_that_back_and_says_so_first(shell: She
     shell("consolidate")
     shell("add", "A note that follows.", "--session", "c")
     undone = shell("undo")
-    assert re.match(r"Undoing the consolidation of \d{4}-\d\d-\d\d \d\d:\d\d \(\d+ changes\)\.\n", undone.err)
+    said = (
+        r"Undoing “Tidied up: 2 facts learned, \d pages brought up to date” of \d{4}-\d\d-\d\d \d\d:\d\d\.\n"
+    )
+    assert re.fullmatch(said, undone.err)
     assert "oolong" in shell("facts").out
     assert "Oslo" not in shell("facts").out
     second = shell("undo")
-    assert (second.err, second.out) == (
-        "Undoing the fact user favorite tea: oolong.\n",
-        "No longer known: your favorite tea is oolong.\n",
-    )
+    assert second.err.startswith("Undoing “Learned: your favorite tea is oolong” of ")
+    assert second.out == "No longer known: your favorite tea is oolong.\n"
 
 
 def test_undo_says_what_it_is_about_to_undo(shell: Shell) -> None:
@@ -201,9 +202,10 @@ def test_undo_says_what_it_is_about_to_undo(shell: Shell) -> None:
     shell("remember", "editor", "Helix")
     shell("add", "The boat is called Quagga.", "--session", "s")
     done = {
-        ("remember", "shell", "fish"): "the fact user shell: fish.",
-        ("forget", "--query", "Quagga"): "what was hidden last",
-        ("consolidate",): "the consolidation of ",
+        ("remember", "shell", "fish"): "“Learned: your shell is fish” of ",
+        ("forget", "--query", "Quagga"): "“Hid something from all searches” of ",
+        ("correct", "editor", "Zed"): "“Corrected: your editor is Zed” of ",
+        ("consolidate",): "“Tidied up: ",
     }
     for command, words in done.items():
         ran = shell(*command)

@@ -411,7 +411,7 @@ def test_what_waits_is_decided_and_what_changed_is_undone(ask: Asked) -> None:
     assert fact["value"] == "Rome"
     assert ask("browse/review")["rows"] == []
     change = next(row for row in ask("browse/changes")["rows"] if row["undo"])
-    assert ask("browse/change", id=change["id"])["parts"][0]["text"] == "user city: Rome"
+    assert ask("browse/change", id=change["id"])["parts"][0]["text"] == "You live in Rome."
     ask("undo", id=change["id"])
     assert ask("browse/facts")["rows"] == []
     assert ask("browse/review")["rows"] == [row]

@@ -105,18 +105,17 @@ def test_each_is_asked_for_once(shell: Shell, home: Path, monkeypatch: pytest.Mo
     (project / "AGENTS.md").write_text("Use make.\n")
     asked: list[str] = []
 
-    def confirm(question: str, *, default: bool, **_: object) -> bool:
-        assert default is False
+    def answer(question: str, **_: object) -> str:
         asked.append(question)
-        return "Codex" not in question
+        return "n" if "Codex" in question else "y"
 
-    monkeypatch.setattr(typer, "confirm", confirm)
+    monkeypatch.setattr(typer, "prompt", answer)
     shown: list[str] = []
-    monkeypatch.setattr(mount, "say", shown.append)
+    monkeypatch.setattr(mount, "hint", shown.append)
     for _ in range(2):
         mount.offer(shell.folder, project, asks=True, yes=False)
     assert len(asked) == 3
-    assert "Claude Code keeps 1 note in ~/.claude. Let searches read this, too?" in asked
+    assert "Claude Code keeps 1 note in ~/.claude. Let searches read this, too? [y/N]" in asked
     assert f"  {project / 'AGENTS.md'}" in shown
     assert "Others may have written it" in asked[2]
     assert answers(shell) == {"claude-code": True, "codex": False, "shop": True}

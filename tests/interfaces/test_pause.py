@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from interfaces.conftest import Shell
 from mnemark import Memory
 from mnemark.errors import OffRecordError
-from mnemark.files import off_record
+from mnemark.files import off_record, platform
 from mnemark.files.private import private
 from mnemark_agents.hook import cold, missed
 from mnemark_agents.hook.event import parse_call
@@ -88,9 +88,7 @@ def test_a_transcript_that_is_read_later_brings_nothing_of_it(tmp_path: Path) ->
         memory.sync()
     now = datetime.now(UTC)
     span = off_record.begin(tmp_path)
-    known = off_record.load(tmp_path)
-    known.spans[-1] = off_record.Span(now - timedelta(minutes=30))
-    off_record._save(tmp_path, known)
+    off_record._save(tmp_path, (off_record.Span(now - timedelta(minutes=30)),))
     assert span.end is None
     rows = [
         (now - timedelta(minutes=40), "user", "before it"),
@@ -132,6 +130,21 @@ def test_it_ends_by_itself(tmp_path: Path) -> None:
     assert len(off_record.load(tmp_path).spans) == 1
 
 
+def test_another_process_is_heard_at_the_next_turn(tmp_path: Path) -> None:
+    """The times are read again only where their file changed; each change counts."""
+    place = private(tmp_path) / off_record.NAME
+    with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
+        assert memory.session("chat").add("user", "one").id
+        off_record.begin(tmp_path)
+        paused = place.read_bytes()
+        off_record.end(tmp_path)
+        assert memory.session("chat").add("user", "two").id
+        platform.write_private(place, paused)  # as another process does it
+        assert not memory.session("chat").add("user", "three").id
+        place.unlink()
+        assert memory.session("chat").add("user", "four").id
+
+
 @given(st.binary(max_size=60))
 def test_what_cannot_be_read_keeps_it_off_the_record(
     tmp_path_factory: pytest.TempPathFactory, data: bytes
@@ -157,9 +170,15 @@ def test_the_command_says_what_it_did(shell: Shell) -> None:
     assert refused.code == 5
     assert "mnemark pause --end" in refused.err
     assert shell("facts", "--json").data["facts"] == []
+    for doing in (("add", "a secret plan"), ("add", "a secret plan", "--session", "chat")):
+        refused = shell(*doing)
+        assert (refused.code, refused.out) == (5, "")
+        assert "off the record until" in refused.err
+    assert "secret plan" not in texts(shell.folder)
     assert "recorded again" in shell("pause", "--end").out
     assert "was not off the record" in shell("pause", "--end").out
     assert shell("remember", "city", "Lisbon").code == 0
+    assert shell("add", "a secret plan").code == 0
     assert shell("status", "--json").data["off_record"] == ""
     for wrong in (("--for", "soon"), ("--for", "0h"), ("--for", "1h", "--end")):
         assert shell("pause", *wrong).code == 2

@@ -65,10 +65,10 @@ def test_matched_words_stand_out_whatever_their_form(
 
 
 def test_columns_are_aligned_by_what_a_terminal_shows() -> None:
-    assert render.table([("数据", "1"), ("abc", "22"), ("é", "3")], indent=1) == [
-        " 数据  1",
-        " abc   22",
-        " é     3",
+    assert render.table([("数据", "1"), ("abc", "22"), ("é", "3")]) == [
+        "数据  1",
+        "abc   22",
+        "é     3",
     ]
 
 

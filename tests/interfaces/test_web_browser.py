@@ -171,7 +171,7 @@ def test_find_why_forget_undo(chromium: Browser, here: Running, tmp_path: Path, 
     with Memory.open(tmp_path, readonly=True) as memory:
         assert "answer plain" not in [hit.text for hit in memory.search("answer plain").hits]
     page.get_by_role("button", name="Undo").click()
-    expect(page.get_by_role("status")).to_contain_text("Undone")
+    expect(page.get_by_role("status")).to_contain_text("Found by searches again")
     with Memory.open(tmp_path, readonly=True) as memory:
         assert "answer plain" in [hit.text for hit in memory.search("answer plain").hits]
     window.close()

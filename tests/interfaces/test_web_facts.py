@@ -78,7 +78,7 @@ def test_facts_are_sentences_by_topic(here: Running, tmp_path: Path) -> None:
     assert topics == [one for one in topics if one], "no empty heading"
     assert len(topics) == len(set(topics))
     assert "You live in Lund." in page
-    assert "Team harbour: the deploy window is Friday 17:00." in page
+    assert "Team harbour, deploy window: Friday 17:00." in page
     assert page.index("Home and places") < page.index("You live in Lund.")
     read = re.sub(r"<[^>]*>", " ", page)
     assert not any(one in read for one in (facts["Lund"].id, "#L", ".jsonl", "predicate"))
@@ -97,7 +97,7 @@ def test_a_fact_is_corrected_where_it_stands_as_if_it_had_always_been_so(
     assert 'value="Dr Ek"' in page.text.split(f'id="f-{fact.id}"')[1].split("</li>")[0]
     fields = {"value": "Dr Ekberg", "since": "2025-03-01", "subject": "", "do": "correct"}
     shown = correct(browser, page, **fields)
-    assert "Corrected: Your doctor is Dr Ekberg." in shown.text
+    assert "Corrected: your doctor is Dr Ekberg." in shown.text
     assert "user doctor: Dr Ekberg" in known(tmp_path)
     assert not any(one.endswith("Dr Ek") for one in known(tmp_path, history=True)), "it is no history"
     browser.send("undo", shown.forms("undo")[0])
@@ -172,7 +172,7 @@ def test_a_sentence_is_remembered_as_it_is_understood(here: Running, tmp_path: P
     browser = Browser(here, tmp_path)
     form = browser.page("facts").forms("remember")[0]
     shown = browser.follow(browser.send("remember", {**form, "sentence": "I moved to Umeå"}))
-    assert "Remembered: You live in Umeå." in shown.text
+    assert "Remembered: you live in Umeå." in shown.text
     assert "user city: Umeå" in known(tmp_path)
     assert "user city: Lund" in known(tmp_path, as_of="2025-06-01"), "a move is no correction"
     browser.send("undo", shown.forms("undo")[0])
@@ -230,7 +230,7 @@ def test_a_proposal_is_accepted_with_a_correction(here: Running, tmp_path: Path)
     fields = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', form))
     sent = {**fields, "value": "Dr Lindgren", "since": "2026-01-01", "subject": "", "do": "but"}
     shown = browser.follow(browser.send("review", sent))
-    assert "Accepted: Your doctor is Dr Lindgren." in shown.text
+    assert "Accepted: your doctor is Dr Lindgren." in shown.text
     assert "user doctor: Dr Lindgren" in known(tmp_path)
     assert "user doctor: Dr Ek" in known(tmp_path, as_of="2025-06-01")
     assert "Dr Lind" not in waits(tmp_path)
@@ -259,7 +259,7 @@ def test_what_an_agent_calls_untrue_is_taken_out_only_when_accepted(here: Runnin
         one = memory.correct(fact.id, never=True, origin="agent")
     browser = Browser(here, tmp_path)
     for page in (browser.page("review"), browser.page("item", ref=one.id)):
-        assert "This was never true: You" in page.text
+        assert "This was never true: you" in page.text
     (form,) = browser.page("item", ref=one.id).forms("review")
     browser.follow(browser.send("review", {**form, "do": "accept"}))
     assert not any("hazelnuts" in fact for fact in known(tmp_path, history=True))
@@ -319,6 +319,6 @@ def test_what_was_learned_is_corrected_in_its_row(here: Running, tmp_path: Path)
     browser = Browser(here, tmp_path)
     page = browser.page("learned", edit=fact.id)
     shown = correct(browser, page, value="Lund", since=fact.since[:10], subject="", do="correct")
-    assert "Corrected: You live in Lund." in shown.text
+    assert "Corrected: you live in Lund." in shown.text
     assert "to look over</small>" not in rows(browser.page("learned")), "what a person corrected is sure"
     assert known(tmp_path) == ["user city: Lund"]

@@ -45,6 +45,15 @@ NOT_ON_PAGES = {
 }
 
 
+JOINED = {
+    "1 part", "{} parts", "1 text", "{} fact", "{} facts",  # counts
+    "; keep its address before (`{}`), as that drops the remote, and afterwards run `{}`",
+    "{}: joined to {}{}; moved to {}",
+    "{} (said by the owner)", "{} (said in {} sessions)", "{} (noted on {} days)", "{} (recalled {} times)",
+}  # fmt: skip
+"""Sentences that the code joins of parts that are no sentences."""
+
+
 def shape(node: ast.expr) -> str:
     """A text of the code, with `{}` in the places of its values; empty for other expressions."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -72,7 +81,7 @@ def test_the_code_writes_every_sentence_of_the_catalogue() -> None:
     joined = {
         text for text in texts - pieces if not any(_made_of(text, one) for one in pieces if len(one) > 5)
     }
-    assert sorted(joined) == []
+    assert sorted(joined) == sorted(JOINED)
 
 
 def _made_of(text: str, piece: str) -> bool:

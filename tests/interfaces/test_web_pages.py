@@ -206,12 +206,12 @@ def test_a_proposal_is_accepted_and_taken_back(here: Running, tmp_path: Path) ->
     browser = Browser(here, tmp_path)
     (fields, *_) = browser.page("review").forms("review")
     shown = browser.follow(browser.send("review", {**fields, "do": "accept"}))
-    assert f"Accepted: Zebra: the stripes {HARMLESS} is red {HARMLESS}." in shown.text
+    assert f"Accepted: Zebra, stripes {HARMLESS}: red {HARMLESS}." in shown.text
     assert f"red {HARMLESS}" in browser.page("facts").text
     undo = shown.forms("undo")[0]
     back = browser.follow(browser.send("undo", undo))
-    assert "Undone: 1 change" in back.text
-    assert f"is white {HARMLESS}.</a>" in browser.page("facts").text
+    assert "Waits for review again: " in back.text
+    assert f": white {HARMLESS}.</a>" in browser.page("facts").text
     assert "Undone" not in browser.page("facts").text, "a message is told once"
 
 
@@ -224,7 +224,7 @@ def test_a_rejection_is_taken_back(here: Running, tmp_path: Path) -> None:
     assert "Nothing waits." in shown.text
     assert f"red {HARMLESS}" in browser.page("changes", kind="reject").text
     back = browser.follow(browser.send("undo", shown.forms("undo")[0]))
-    assert "Undone: 1 change" in back.text
+    assert "Waits for review again: " in back.text
     assert f"red {HARMLESS}" in browser.page("review").text
     assert "undone" in browser.page("changes", kind="reject").text
 
@@ -591,6 +591,22 @@ def test_erasing_wants_the_number_typed(here: Running, tmp_path: Path) -> None:
     receipt = browser.follow(browser.send("forget", {**fields, "do": "erase", "count": "1"}))
     assert "<h1>Erased" in receipt.text
     assert not any(f"answer {HARMLESS}".encode() in data for data in state(tmp_path).values())
+
+
+def test_receipts_are_told_in_the_readers_language(here: Running, tmp_path: Path) -> None:
+    fill(tmp_path, HARMLESS)
+    browser = Browser(here, tmp_path, "zh")
+    path = f"sessions/{next((tmp_path / 'sessions').iterdir()).name}"
+    page = browser.page("session", path=path, revert=1)
+    told = browser.follow(browser.send("revert", page.forms("revert")[0]))
+    assert "已隐藏：1 条事实、3 条消息。" in told.text
+    browser.send("undo", told.forms("undo")[0])
+    (fields,) = browser.page("forget", q="answer", erase=1).forms("forget")
+    receipt = browser.follow(
+        browser.send("forget", {**fields, "do": "erase", "count": fields["expected"][0]})
+    )
+    assert "消息</span></td>" in receipt.text
+    assert ">turn<" not in receipt.text
 
 
 def test_what_was_found_meanwhile_is_not_forgotten_unseen(here: Running, tmp_path: Path) -> None:

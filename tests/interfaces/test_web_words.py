@@ -8,24 +8,21 @@ import pytest
 
 pytest.importorskip("jinja2")
 
-from interfaces import web_words
+from interfaces import spoken, web_words
 from mnemark.facts.model import PRIORITIES, TYPES
 from mnemark.memory.review.attention import What
 from mnemark.present.words import BOOSTS, ROUTES, Words, catalogue, language_of, part
-from mnemark.types import ORIGINS
 from mnemark_faces.web.pages import PAGES
 from mnemark_faces.web.pages.prompt import NAMES
 
-NAMED = {*TYPES, *PRIORITIES, *ROUTES.values(), *BOOSTS.values(), *ORIGINS, *NAMES.values()} - {
-    "owner",
-    "QMD",
-}
+NAMED = {*TYPES, *PRIORITIES, *ROUTES.values(), *BOOSTS.values(), *NAMES.values()} - {"QMD"}
 """Names of values that pages show as they are called."""
 ROUTE_NAMES = set(PAGES)
 
 
 def test_every_text_has_a_translation_and_no_translation_is_left_over() -> None:
     asked = web_words.in_templates() | web_words.in_code() | web_words.in_tables() | NAMED
+    asked |= spoken.receipt_texts()
     assert sorted(asked - set(catalogue()) - ROUTE_NAMES) == []
     assert sorted({*part("pages"), *part("sentences")} - asked) == []
 
@@ -46,7 +43,7 @@ def test_a_translation_is_chinese() -> None:
     plain = {
         zh for zh in catalogue().values() if not re.search(r"[\u4e00-\u9fff]", re.sub(r"\{\w+\}", "", zh))
     }
-    assert plain == {"{n} / {m} token", "{n} token"}
+    assert plain == {"{n} / {m} token", "{n} token", "{path}：{what}"}
 
 
 def test_no_template_has_text_outside_of_the_catalogue() -> None:

@@ -1,5 +1,5 @@
 import json
-from datetime import datetime
+from datetime import UTC, datetime
 
 import pytest
 
@@ -126,7 +126,7 @@ def test_an_undo_is_one_entry_of_the_log(workspace: Shell) -> None:
     assert last.endswith("Taken back: you live in Beijing.")
     assert len(shown) == 3
     entry = workspace("log", "--json").data["entries"][-1]
-    assert (entry["takes_back"], entry["paths"]) == (["user city: Beijing"], ["memory/facts/user.md"])
+    assert (entry["takes_back"], entry["paths"]) == (["You live in Beijing."], ["memory/facts/user.md"])
     # Twice the same day: each is an entry of its own.
     workspace("undo")
     assert ["Taken back" in line for line in workspace("log").out.splitlines()] == [False, False, True, True]
@@ -181,3 +181,12 @@ def test_an_empty_log_names_the_projects_that_have_entries(shell: Shell) -> None
     assert "Never push" in shell("log", "--scope", "projects/shop").out
     assert "Never push" in shell("log", "--scope", "*").out
     assert "Nothing has been written since then." in shell("log", "--since", "2999-01-01").err
+
+
+def test_the_log_shows_no_marks_of_files(workspace: Shell) -> None:
+    today = datetime.now(UTC).astimezone()
+    line = "- 10:30 Bash: make test <!-- observed: 01JD0000000000000000000000 -->"
+    workspace.write(f"memory/{today:%Y-%m-%d}.md", f"# {today:%Y-%m-%d}\n\n{line}\n")
+    said = workspace("log").out
+    assert "Bash: make test\n" in said
+    assert "<!--" not in said

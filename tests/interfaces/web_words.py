@@ -75,6 +75,7 @@ def in_tables() -> set[str]:
         *changes._OF_TALK.values(),
         *changes._ALONE.values(),
         *proposals._EDITS.values(),
+        *proposals._KINDS.values(),
         *receipts._UNDONE.values(),
     ]
     return {*facts.TOPICS, *LAYERS.values(), *alone, *(text for part in parts for text in part)}

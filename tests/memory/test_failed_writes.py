@@ -71,7 +71,7 @@ OPERATIONS: dict[str, _Operation] = {
     "change": (lambda m: partial(m.remember, "city", "Bergen"), lambda m: _values(m, "city", "Bergen")),
     "propose": (
         lambda m: partial(m.remember, "bird", SAID, origin="web"),
-        lambda m: sum(SAID in one.text for one in m.review()),
+        lambda m: sum(one.fact.value == SAID for one in m.review()),
     ),
     "accept": (lambda m: partial(m.accept, _proposal(m)), lambda m: _values(m, "pet", "an otter")),
     "reject": (

@@ -369,8 +369,9 @@ def test_without_budget_nothing_is_tried_and_all_waits_for_tomorrow(asking: Memo
     asking.learn()
     none_left = Meter(Budget(calls_per_day=0, tokens_per_day=0), Ledger.in_memory())
     llm, asked = model_for(asking, lambda _: proposal(), none_left)
-    assert work(asking.workspace, model=llm).problem.startswith("budget")
-    assert (asked, waiting(asking)) == ([], (0, 1, 0))
+    done = work(asking.workspace, model=llm)
+    assert done.problem.startswith("budget")
+    assert (asked, done.asked, waiting(asking)) == ([], 0, (0, 1, 0))
     all_due(asking)
     assert [item.tries for item in asking.workspace.state.claim(1, datetime.now(UTC))] == [1]
 

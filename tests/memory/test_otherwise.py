@@ -166,7 +166,7 @@ def test_undo_takes_back_what_the_owner_did_last_and_the_doubt_stands_again(memo
     doubt(memory, "Helix")
     memory.remember("editor", "Zed")
     (undone,) = memory.undo()
-    assert (undone.what, undone.text) == ("remember", "user editor: Zed")
+    assert (undone.what, [one.value for one in undone.facts]) == ("remember", ["Zed"])
     assert told(memory) == [f"user editor: Vim ({DOUBT})"]
 
 

@@ -33,10 +33,10 @@ def test_a_rejected_proposal_waits_again(memory: Memory, by: str) -> None:
     assert waiting(memory) == []
     assert "Porto" not in (memory.root / REVIEW).read_text("utf-8")
     (row,) = (one for one in memory.browse.changes().rows if one.kind == "reject")
-    assert (row.undo, row.undone, row.text) == (True, False, "user city: Porto")
+    assert (row.undo, row.undone, row.named) == (True, False, (proposed.id,))
     given = {"the rejection": row.id, "the proposal": proposed.id, "nothing": None}[by]
     (done,) = memory.undo(given)
-    assert (done.what, done.text) == ("reject", "user city: Porto")
+    assert (done.what, done.facts[0].value) == ("reject", "Porto")
     assert waiting(memory) == ["proposal: Porto"]
     assert "Porto" in (memory.root / REVIEW).read_text("utf-8")
     (row,) = (one for one in memory.browse.changes().rows if one.kind == "reject")
@@ -103,7 +103,7 @@ def test_an_accepted_proposal_waits_again_and_is_no_fact(memory: Memory, by: str
     assert row.undo
     given = {"the acceptance": row.id, "the proposal": proposed.id, "nothing": None}[by]
     (done,) = memory.undo(given)
-    assert (done.what, done.text) == ("accept", "user city: Porto")
+    assert (done.what, done.facts[0].value) == ("accept", "Porto")
     assert values(memory) == ["Lisbon"]
     assert waiting(memory) == ["proposal: Porto"]
     with pytest.raises(NotFoundError):

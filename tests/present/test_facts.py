@@ -29,8 +29,8 @@ def fact(predicate: str, value: str, subject: str = "user", **more: str) -> Fact
         ("编辑器", "Helix", "user", "Your editor is Helix.", "你的编辑器是 Helix。"),
         (
             "deploy window", "Friday 17:00", "team harbour",
-            "Team harbour: the deploy window is Friday 17:00.",
-            "team harbour：deploy window 是 Friday 17:00。",
+            "Team harbour, deploy window: Friday 17:00.",
+            "team harbour，deploy window：Friday 17:00。",
         ),
         ("job", "vet tech", "user", "You are a vet tech.", "你的职业是 vet tech。"),
         ("job", "retired", "father", "Your father’s job is retired.", "你爸爸的职业是 retired。"),
@@ -44,13 +44,47 @@ def fact(predicate: str, value: str, subject: str = "user", **more: str) -> Fact
         ("", "I prefer short answers", "user", "You prefer short answers.", "你说过：“I prefer short answers”。"),
         ("", "我不会开车。", "user", "You said: “我不会开车”.", "你不会开车。"),
         ("dislikes", "jazz", "Ann", "Ann doesn't like jazz.", "Ann 不喜欢 jazz。"),
-        ("knows", "Rust", "user", "You know Rust.", "你的 knows：Rust。"),
-        ("host", "heron-2", "db server", "Db server: the host is heron-2.", "db server：host 是 heron-2。"),
+        ("knows", "Rust", "user", "You know Rust.", "你：knows Rust。"),
+        ("host", "heron-2", "db server", "Db server, host: heron-2.", "db server，host：heron-2。"),
         ("database", "PostgreSQL 16", "project", "The project’s database is PostgreSQL 16.", "项目的数据库是 PostgreSQL 16。"),
         ("release date", "2026-03-06", "project", "The project’s release date is 6 March 2026.", "项目的发布日期是 2026年3月6日。"),
         ("rules", "never push to main!", "user", "A rule: never push to main!", "规则：never push to main!"),
-        ("members", "Ann", "team harbour", "Team harbour: the members include Ann.", "team harbour：成员包括 Ann。"),
+        ("members", "Ann", "team harbour", "One of team harbour’s members: Ann.", "team harbour 的成员：Ann。"),
         ("favourite pasta shape", "orecchiette", "user", "Your favourite pasta shape is orecchiette.", "你最喜欢的 pasta shape 是 orecchiette。"),
+        ("energy supplier", "Lamplight", "user", "Your energy supplier is Lamplight.", "你的 energy supplier：Lamplight。"),
+        ("loyalty card", "none", "user", "Your loyalty card: none.", "你的 loyalty card：none。"),
+        ("vegetarian", "yes", "user", "You, vegetarian: yes.", "你，vegetarian：yes。"),
+        ("is vegetarian", "true", "user", "You are vegetarian.", "你：is vegetarian。"),
+        ("can swim", "no", "user", "You can swim: no.", "你：can swim：no。"),
+        ("born in", "Porto", "user", "You: born in Porto.", "你：born in Porto。"),
+        ("retired", "2020", "my wife", "Your wife: retired 2020.", "你妻子：retired 2020。"),
+        ("currently reading", "Dune", "user", "You: currently reading Dune.", "你：currently reading Dune。"),
+        ("reports to", "Bob", "user", "You report to Bob.", "你：reports to Bob。"),
+        ("reports to", "Bob", "Ann", "Ann reports to Bob.", "Ann：reports to Bob。"),
+        ("wants to learn", "sailing", "user", "You want to learn sailing.", "你：wants to learn sailing。"),
+        ("work hours", "9 to 17", "user", "Your work hours are 9 to 17.", "你的 work hours：9 to 17。"),
+        ("use case", "weather", "user", "Your use case is weather.", "你的 use case：weather。"),
+        ("watch", "Garmin", "user", "Your watch is Garmin.", "你的 watch：Garmin。"),
+        ("hobbies", "trains", "user", "One of your hobbies: trains.", "你的爱好：trains。"),
+        ("likes", "my wife", "user", "You like your wife.", "你喜欢 my wife。"),
+        ("married to", "Tom", "Ann", "Ann’s spouse is Tom.", "Ann 的配偶是 Tom。"),
+        ("shoe size", "39", "theresa", "Theresa, shoe size: 39.", "theresa，shoe size：39。"),
+        ("deploy window", "Friday", "my team", "Your team’s deploy window is Friday.", "你 team 的 deploy window：Friday。"),
+        ("closed", "during the regatta", "Custard Steps", "Custard Steps: closed during the regatta.", "Custard Steps：closed during the regatta。"),
+        ("council tax band", "D", "4 Custard Steps", "4 Custard Steps, council tax band: D.", "4 Custard Steps，council tax band：D。"),
+        ("boxes", "lends 40 for free", "Pellow", "Pellow, boxes: lends 40 for free.", "Pellow，boxes：lends 40 for free。"),
+        ("steep", "very", "Custard Steps", "Custard Steps, steep: very.", "Custard Steps，steep：very。"),
+        ("test runner", "pytest 9", "tidewatch", "Tidewatch’s test runner is pytest 9.", "tidewatch 的测试框架是 pytest 9。"),
+        ("decisions", "no Friday deploys", "team harbour", "Team harbour, decided: no Friday deploys.", "team harbour，决定：no Friday deploys。"),
+        ("物业费", "每月每平2.1元", "荷叶里", "荷叶里, 物业费: 每月每平2.1元.", "荷叶里的物业费：每月每平2.1元。"),
+        ("幼儿园", "在北门", "荷叶里", "荷叶里, 幼儿园: 在北门.", "荷叶里的幼儿园：在北门。"),
+        ("有电梯", "是", "荷叶里", "荷叶里: 有电梯.", "荷叶里有电梯。"),
+        ("用户数", "214", "豆芽", "豆芽, 用户数: 214.", "豆芽的用户数：214。"),
+        ("毕业于", "浙江大学", "小林", "小林: 毕业于浙江大学.", "小林毕业于浙江大学。"),
+        ("常去的咖啡馆", "蓝门", "user", "Your 常去的咖啡馆: 蓝门.", "你常去的咖啡馆是蓝门。"),
+        ("宽带", "西子宽带69元", "user", "Your 宽带: 西子宽带69元.", "你的宽带：西子宽带69元。"),
+        ("不吃", "香菜", "user", "You: 不吃香菜.", "你不吃香菜。"),
+        ("城市", "南京", "叔叔", "Your 叔叔 lives in 南京.", "你叔叔住在南京。"),
     ],
 )  # fmt: skip
 def test_a_fact_is_a_sentence(predicate: str, value: str, subject: str, english: str, chinese: str) -> None:
@@ -75,6 +109,14 @@ def test_what_is_over_is_told_in_the_past() -> None:
     assert sentence(fact("city", "Paris", until="2026-03"), EN) == "You lived in Paris until March 2026."
     assert sentence(fact("hobbies", "chess", until="2026-03"), EN) == (
         "Until March 2026, one of your hobbies: chess."
+    )
+    assert sentence(fact("closed", "in August", "the bridge", until="2026-03"), EN) == (
+        "Bridge: closed in August (until March 2026)."
+    )
+    assert sentence(fact("reports to", "Bob", until="2026-03"), EN) == "You report to Bob (until March 2026)."
+    assert (
+        sentence(fact("物业费", "2元", "荷叶里", until="2026-03"), ZH)
+        == "荷叶里的物业费：2元（2026年3月以前）。"
     )
     assert sentence(fact("city", "巴黎", until="2026-03-14"), ZH) == "2026年3月14日以前，你住在巴黎。"
 

@@ -3,13 +3,18 @@
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
+from mnemark.facts.model import Fact
 from mnemark.files.new_workspace import init
+from mnemark.memory.consolidation.report import amounts
 from mnemark.memory.journal.changes import KINDS
+from mnemark.memory.learning.learned import LearnedFact, Status
 from mnemark.memory.memory import Memory
-from mnemark.present import changes, facts, sources, talks
+from mnemark.memory.review.review import ReviewItem
+from mnemark.present import changes, explained, facts, proposals, receipts, sources, talks
 from mnemark.present.words import Words
 
 EN, ZH = Words("en"), Words("zh")
@@ -154,6 +159,70 @@ def test_a_consolidation_tells_how_much_it_did(memory: Memory) -> None:
     assert "2 天" in run
 
 
+def test_what_is_taken_back_is_told_by_what_it_was_about(memory: Memory) -> None:
+    ws = memory.workspace
+    fact = memory.remember("city", "Lisbon")
+
+    def undone(words: Words = EN) -> str:
+        (done,) = memory.undo()
+        return receipts.undone(ws, done, words)
+
+    memory.forget(fact.id)
+    assert undone() == "Found by searches again: you live in Lisbon."
+    memory.pin(fact.id)
+    assert undone() == "No longer kept for good: you live in Lisbon."
+    memory.correct(fact.id, "Porto")
+    assert undone() == "The correction is taken back: you live in Lisbon."
+    proposed = memory.remember("city", "Oslo", origin="web")
+    memory.reject(proposed.id)
+    assert undone() == "Waits for review again: you live in Oslo."
+    memory.forget(session="cli:lisbon")
+    assert undone(ZH) == "又能搜到：消息和笔记"
+    (done,) = memory.undo(fact.id)
+    assert receipts.undone(ws, done, ZH) == "不再知道：你住在 Lisbon。"
+    (told,) = receipts.told(ws, [done])
+    assert (told.text, [one.value for one in told.facts]) == (
+        "No longer known: you live in Lisbon.",
+        ["Lisbon"],
+    )
+
+
+def test_a_secret_of_a_fact_is_in_no_receipt(memory: Memory) -> None:
+    (memory.root / "mnemark.toml").write_text('redact = ["walrus[0-9]+"]\n', "utf-8")
+    fact = memory.remember("door code", "walrus77")
+    with Memory.open(memory.root) as strict:
+        receipt = receipts.forgotten(strict.workspace, strict.forget(fact.id, dry_run=True))
+        assert "walrus77" not in receipt.text
+        (done,) = receipts.told(strict.workspace, strict.undo(fact.id))
+        assert "walrus77" not in f"{done.text} {done.facts}"
+
+
+@pytest.mark.parametrize("words", [EN, ZH])
+def test_what_waits_says_its_kind_once(memory: Memory, words: Words) -> None:
+    dentist = memory.remember("dentist", "Dr Sousa")
+    memory.correct(dentist.id, never=True, origin="agent")
+    memory.remember("dentist", "Dr Wolf", origin="web")
+    found = {one.fact.review: one for one in memory.review()}
+    never = proposals.sentence(found["never"], words)
+    assert never.startswith(words("This was never true: {fact}", fact=""))
+    assert "Dr Sousa" in never
+    assert proposals.kind(found["never"], words) == words("Conflict")
+    other = proposals.sentence(next(one for one in found.values() if one.fact.value == "Dr Wolf"), words)
+    assert other.endswith(words(" So far: {value}.", value="Dr Sousa"))
+
+
+def test_programs_are_told_in_the_language_of_the_fact(memory: Memory) -> None:
+    ws = memory.workspace
+    memory.remember("city", "Lisbon")
+    memory.remember("宽带", "69元")
+    memory.remember("editor", "Helix", origin="web")
+    rows = {row.text for row in changes.told_page(memory.browse.changes(), ws).rows}
+    assert {"Learned: you live in Lisbon.", "学到了：你的宽带：69元。"} <= rows
+    assert [proposals.told(one).text for one in memory.review()] == ["Your editor is Helix."]
+    chinese = next(one for one in memory.facts() if one.value == "69元")
+    assert explained.told(ws, memory.why(chinese.id)).text == "你的宽带：69元。"
+
+
 def test_every_kind_of_change_has_words() -> None:
     assert set(KINDS) - changes._KINDS.keys() - changes._SPECIAL.keys() - changes._ALONE.keys() == {
         "consolidate"
@@ -162,3 +231,58 @@ def test_every_kind_of_change_has_words() -> None:
 
 def test_headings_are_in_both_languages() -> None:
     assert all(ZH(name) != name for name in facts.TOPICS)
+
+
+def test_what_is_taken_back_is_told_as_it_stood_and_in_sentences(memory: Memory) -> None:
+    session = memory.session("cli:web")
+    page = session.add("tool", "Harbour Lane 4: tenure freehold.", origin="web")
+    others = memory.session("cli:other")
+    other = others.add("tool", "Harbour Lane 9: tenure leasehold.", origin="web")
+    for log, turn, place, value in (
+        (session, page, "Harbour Lane 4", "freehold"), (others, other, "Harbour Lane 9", "leasehold")
+    ):  # fmt: skip
+        source = f"{log.path}#L2"
+        memory.remember("tenure", value, subject=place, origin="web", source=source)
+        assert turn.id
+    found = memory.revert(session="cli:web")
+    said = [one.words for one in (*found.hidden, *found.facts) if one.kind == "fact"]
+    assert len(said) == 1
+    assert "freehold" in said[0]
+    shown = receipts.reverted_text(receipts.reverted(memory.workspace, found, ZH), ZH)
+    assert "Harbour Lane 4" in shown
+    assert "leasehold" not in shown
+    assert "**" not in shown
+    assert "已隐藏" in shown or "已撤销" in shown
+
+
+def test_a_whole_talk_is_explained_by_its_name(memory: Memory) -> None:
+    found = explained.told(memory.workspace, memory.why(path_of(memory)), EN)
+    assert found.text.startswith("Your talk “I moved to Lisbon in March” of ")
+
+
+def test_what_is_asked_to_be_over_is_what_holds() -> None:
+    quote = "but I want to leave SQLite, it got slow"
+    fact = Fact(
+        id="1", subject="project", predicate="database", value=quote, until="2026-11-23", quote=quote,
+        review="otherwise",
+    )  # fmt: skip
+    assert (facts.sentence(fact, EN), facts.sentence(fact, ZH)) == (
+        f"You said: “{quote}”.", f"你说过：“{quote}”。"
+    )  # fmt: skip
+    one = ReviewItem(id="1", what="otherwise", fact=fact, against="SQLite")
+    assert proposals.sentence(one, EN) == (
+        f"Is this over? The project’s database is SQLite. You said: “{quote}”"
+    )
+    assert proposals.sentence(one, ZH) == f"这是否已经结束？项目的数据库是 SQLite。你说过：“{quote}”"
+
+
+def test_what_waits_for_review_is_not_counted_as_learned() -> None:
+    found = [
+        LearnedFact(
+            status=status, subject="user", predicate="city", value=status, type="fact", since="",
+            ref="a.md#L1", quote="",
+        )
+        for status in get_args(Status)
+    ]  # fmt: skip
+    assert changes.tidied(amounts((), found), EN) == "Tidied up: 1 fact learned."
+    assert amounts((), found[1:]) == {}

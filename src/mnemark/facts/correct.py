@@ -6,7 +6,7 @@ journal, which hides what was wrong, holds what is right, and is taken back as a
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 
@@ -38,7 +38,7 @@ CORRECTION: Final = "correction"
 """Why a proposal waits that says that a fact is wrong, and what is right."""
 
 
-class Right(NamedTuple):
+class Right(msgspec.Struct, frozen=True):
     """What is right of a fact; None where it is as it was."""
 
     value: str | None = None
@@ -231,7 +231,7 @@ class _Correction:
         until = wrong.until if right.until is None else self._time(right.until, "until")
         same = (subject, predicate, value) == (wrong.subject, wrong.predicate, wrong.value)
         if same and (since, until) == (wrong.since, wrong.until) and not wrong.review:
-            raise UsageError(f"it says so already: {wrong}")
+            raise UsageError("nothing to correct: it says so already")
         begin, end = when(since, self._store.zone), when(until, self._store.zone)
         if begin and end and end <= begin:
             raise UsageError(f"it cannot end ({until[:10]}) before it begins ({since[:10]})")

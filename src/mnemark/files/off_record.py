@@ -6,6 +6,7 @@ these times is never recorded, and while one lasts nothing is, whatever its own 
 """
 
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -21,17 +22,17 @@ _MOST: Final = 1_000
 """Maximum number of times that are kept."""
 
 
-class Span(msgspec.Struct):
+class Span(msgspec.Struct, frozen=True):
     """A time off the record; without an end until a person ends it."""
 
     begin: datetime
     end: datetime | None = None
 
 
-class OffRecord(msgspec.Struct):
+class OffRecord(msgspec.Struct, frozen=True):
     """The times off the record of a workspace, in their order."""
 
-    spans: list[Span] = []
+    spans: tuple[Span, ...] = ()
 
     def current(self, now: datetime | None = None) -> Span | None:
         """Return the time that lasts now; None where all is recorded."""
@@ -50,7 +51,7 @@ class OffRecord(msgspec.Struct):
 
 
 def load(root: Path) -> OffRecord:
-    """Return the times of a workspace.
+    """Return the times of a workspace; their file is read again only if it changed.
 
     Where they say nothing that makes sense, it is off the record: what a person may have wanted kept out
     stays out.
@@ -60,8 +61,7 @@ def load(root: Path) -> OffRecord:
     """
     place = private(root) / NAME
     try:
-        found = msgspec.json.decode(platform.content(place), type=OffRecord)
-        return OffRecord([Span(_aware(one.begin), one.end and _aware(one.end)) for one in found.spans])
+        return _read(place, platform.identity_of(place.stat()))
     except (FileNotFoundError, NotADirectoryError):
         return OffRecord()
     except OSError as error:
@@ -69,25 +69,25 @@ def load(root: Path) -> OffRecord:
             f"{layout.PRIVATE}/{NAME} {unread(error)}; it says whether the memory is off the record, so "
             "nothing is recorded until it can be read, or is deleted"
         ) from error
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, OverflowError):
-        return OffRecord([Span(_changed(place))])
 
 
-def _changed(place: Path) -> datetime:
+@lru_cache(maxsize=32)
+def _read(place: Path, state: platform.Identity) -> OffRecord:
+    """Return the times in a file of this state: each append asks, and a status is read faster than a file."""
     try:
-        return datetime.fromtimestamp(place.stat().st_mtime, UTC)
-    except OSError:
-        return datetime.min.replace(tzinfo=UTC)
+        found = msgspec.json.decode(platform.content(place), type=OffRecord)
+        return OffRecord(tuple(Span(_aware(one.begin), one.end and _aware(one.end)) for one in found.spans))
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, OverflowError):
+        return OffRecord((Span(datetime.fromtimestamp(state.mtime_ns / 1e9, UTC)),))
 
 
 def begin(root: Path, until: datetime | None = None) -> Span:
     """Go off the record now, until a time or until `end`; another end than before may be given."""
     known, now = load(root), datetime.now(UTC)
     span = known.current(now)
-    if span is None:
-        known.spans.append(span := Span(now))
-    span.end = None if until is None else _aware(until)
-    _save(root, known)
+    earlier = known.spans if span is None else known.spans[:-1]
+    span = Span(now if span is None else span.begin, None if until is None else _aware(until))
+    _save(root, (*earlier, span))
     return span
 
 
@@ -97,8 +97,7 @@ def end(root: Path) -> bool:
     span = known.current(now)
     if span is None:
         return False
-    span.end = now
-    _save(root, known)
+    _save(root, (*known.spans[:-1], Span(span.begin, now)))
     return True
 
 
@@ -118,9 +117,10 @@ def told(span: Span) -> str:
     return f"this memory is off the record{until}, and nothing is recorded or learned"
 
 
-def _save(root: Path, known: OffRecord) -> None:
-    known.spans = known.spans[-_MOST:]
-    platform.write_private(private_folder(root) / NAME, msgspec.json.encode(known))
+def _save(root: Path, spans: tuple[Span, ...]) -> None:
+    data = msgspec.json.encode(OffRecord(spans[-_MOST:]))
+    platform.write_private(private_folder(root) / NAME, data)
+    _read.cache_clear()
 
 
 def _aware(time: datetime) -> datetime:

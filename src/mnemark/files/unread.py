@@ -14,18 +14,22 @@ def told(counts: Mapping[str, int]) -> str:
     >>> told({".pages": 2, ".csv": 1})
     '1 .csv (larger than 256 kB), 2 .pages'
     """
+    return ", ".join(f"{files} ({why})" if why else files for files, why in grouped(counts))
+
+
+def grouped(counts: Mapping[str, int]) -> list[tuple[str, str]]:
+    """Return the files that were not read, by the reason; it is empty where nothing reads them."""
     wanted = missing()
     parts = (
         [suffix for suffix in counts if suffix in wanted],
         [suffix for suffix in counts if suffix in DATA],
         [suffix for suffix in counts if suffix not in (*wanted, *DATA)],
     )
-    return ", ".join(
-        ", ".join(f"{counts[one]:,} {one}" for one in _ranked(suffixes, counts))
-        + (f" ({why})" if (why := reason(suffixes[0])) else "")
+    return [
+        (", ".join(f"{counts[one]:,} {one}" for one in _ranked(suffixes, counts)), reason(suffixes[0]))
         for suffixes in parts
         if suffixes
-    )
+    ]
 
 
 def reason(suffix: str) -> str:

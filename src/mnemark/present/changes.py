@@ -1,6 +1,6 @@
 """Say what was changed in sentences, such as "Learned: you live in Lisbon"."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Final
@@ -11,12 +11,15 @@ from mnemark.facts.journal import FactJournal
 from mnemark.facts.model import Fact
 from mnemark.files import layout
 from mnemark.files.sessions import SessionLog
-from mnemark.memory.browse.change_rows import ChangeRow
+from mnemark.memory.browse.change_rows import ChangeDetail, ChangePart, ChangeRow
 from mnemark.memory.browse.change_rows import tidied as last_tidied
+from mnemark.memory.browse.entries import TimelineEntry
+from mnemark.memory.browse.page import Page
+from mnemark.memory.consolidation.report import Consolidated, amounts
 from mnemark.memory.journal.changes import ChangeLog
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.present import facts
-from mnemark.present.phrases import closed
+from mnemark.present.phrases import capital, closed
 from mnemark.present.sources import place
 from mnemark.present.words import Words
 
@@ -30,6 +33,7 @@ NAMES: Final[Mapping[str, str]] = MappingProxyType(
         "move": "Moved", "edit": "Edited by hand", "forget": "Forgotten", "erased": "Erased",
         "undo": "Undone", "accept": "Accepted",
         "reject": "Rejected", "pin": "Pinned", "propose": "Proposed", "conflict": "Conflict",
+        "confirm": "Confirmed",
         "otherwise": "Said otherwise", "consolidate": "Consolidated", "import": "Imported",
         "describe": "Described", "attach": "Attached", "project": "Written to its file",
     }
@@ -108,6 +112,7 @@ _ALONE: Final[Mapping[str, str]] = MappingProxyType(
     {
         "erased": "Erased what was to be forgotten.",
         "describe": "Noted what is in a file that came with a message.",
+        "observe": "Noted what tools did.",
         "attach": "Kept files that came with messages.",
     }
 )
@@ -136,12 +141,52 @@ def sentence(row: ChangeRow, words: Words, ws: OpenWorkspace) -> str:
         return words("Took {n} changes back.", n=len(row.named))
     if not about:
         return words(untold)
-    shown = [facts.clause(fact, words) for fact in about[:_SHOWN]]
-    more = (max(row.count, len(about)) if row.kind == "remember" else len(about)) - len(shown)
-    listed = ("；" if words.language == "zh" else "; ").join(one.rstrip(".。") for one in shown)
-    if more > 0:
-        listed = words("{listed}; and {n} more", listed=listed, n=more)
-    return closed(words(told, facts=listed), chinese=words.language == "zh")
+    count = max(row.count, len(about)) if row.kind == "remember" else len(about)
+    return closed(words(told, facts=_joined(about, count, words)), chinese=words.language == "zh")
+
+
+def told(row: ChangeRow, ws: OpenWorkspace) -> ChangeRow:
+    """Return a change with its sentence as text, for programs: in the language of its facts."""
+    words = facts.words_for(*facts_of(ws, (*row.ids, *row.named)[:_LOOKED_AT]))
+    return replace(row, text=sentence(row, words, ws))
+
+
+def told_page(page: Page[ChangeRow], ws: OpenWorkspace) -> Page[ChangeRow]:
+    """Return a page of changes with their sentences, for programs."""
+    return replace(page, rows=tuple(told(row, ws) for row in page.rows))
+
+
+def told_detail(found: ChangeDetail, ws: OpenWorkspace) -> ChangeDetail:
+    """Return a change and its parts with their sentences, for programs."""
+    parts = tuple(replace(one, text=of_part(one, ws)) for one in found.parts)
+    return replace(found, row=told(found.row, ws), parts=parts)
+
+
+def of_part(part: ChangePart, ws: OpenWorkspace, words: Words | None = None) -> str:
+    """Return the facts that one change of a group is about; empty if none, or they are forgotten."""
+    found = facts_of(ws, [part.id])
+    words = words or facts.words_for(*found)
+    about = listed(ws, found, words)
+    return about if words.language == "zh" else capital(about)
+
+
+def of_entry(row: TimelineEntry, ws: OpenWorkspace) -> TimelineEntry:
+    """Return an entry of the timeline with the sentence of its change, for programs."""
+    change = row.change and told(row.change, ws)
+    return row if change is None else replace(row, text=change.text, change=change)
+
+
+def listed(ws: OpenWorkspace, about: Sequence[Fact], words: Words) -> str:
+    """Return facts as they stand behind a colon: "you live in Lisbon; your editor is Helix."."""
+    text = _joined([redacted(one, ws) for one in about], len(about), words)
+    return text and closed(text, chinese=words.language == "zh")
+
+
+def _joined(about: Sequence[Fact], count: int, words: Words) -> str:
+    """Return the first facts as clauses, and how many of them there are more."""
+    shown = [facts.clause(fact, words).rstrip(".。") for fact in about[:_SHOWN]]
+    listed, more = words.clauses(shown), count - len(shown)
+    return words("{listed}; and {n} more", listed=listed, n=more) if more > 0 else listed
 
 
 def _facts(row: ChangeRow, ws: OpenWorkspace) -> list[Fact]:
@@ -156,7 +201,7 @@ def facts_of(ws: OpenWorkspace, ids: Iterable[str]) -> list[Fact]:
     with store.lock:
         store.log.refresh()
         found = [fact for one in ids for fact in _named(store.log, one)]
-        return [_redacted(one, ws) for one in found]
+        return [redacted(one, ws) for one in found]
 
 
 def _named(log: FactJournal, identifier: str) -> Iterator[Fact]:
@@ -170,7 +215,13 @@ def _named(log: FactJournal, identifier: str) -> Iterator[Fact]:
             yield fact
 
 
-def _redacted(fact: Fact, ws: OpenWorkspace) -> Fact:
+def sentence_of(ws: OpenWorkspace, fact: Fact, words: Words | None = None) -> str:
+    """Return a fact as a sentence, redacted; by default in its own language."""
+    return facts.sentence(redacted(fact, ws), words or facts.words_for(fact))
+
+
+def redacted(fact: Fact, ws: OpenWorkspace) -> Fact:
+    """Return a fact without secrets and private passages in its value."""
     value = ws.visible.redacted(fact.value)
     return fact if value == fact.value else replace(fact, value=value)
 
@@ -188,9 +239,19 @@ def _tells_of_a_run(row: ChangeRow) -> bool:
 
 
 def _tidied(row: ChangeRow, words: Words) -> str:
-    hour = datetime.fromisoformat(row.time).hour
+    return tidied(row.done, words, at_night=_is_at_night(datetime.fromisoformat(row.time)))
+
+
+def of_run(report: Consolidated, words: Words | None = None) -> str:
+    """Return what a consolidation did that somebody asked for; without their words, what upkeep did."""
+    done = amounts(report.edits, report.found)
+    return tidied(done, words or Words("en"), at_night=words is None and _is_at_night(report.time))
+
+
+def _is_at_night(time: datetime) -> bool:
+    """Return whether people sleep at that hour."""
     begin, end = _NIGHT
-    return tidied(row.done, words, at_night=hour >= begin or hour < end)
+    return time.hour >= begin or time.hour < end
 
 
 def tidied(amounts: Mapping[str, object], words: Words, *, at_night: bool = False) -> str:
@@ -205,7 +266,7 @@ def tidied(amounts: Mapping[str, object], words: Words, *, at_night: bool = Fals
             done.append(words(uncounted))
     if not done:
         return words("Looked over everything; nothing was to be tidied.")
-    listed = ("、" if words.language == "zh" else ", ").join(done)
+    listed = words.listed(done)
     return words("Tidied overnight: {done}." if at_night else "Tidied up: {done}.", done=listed)
 
 
@@ -251,15 +312,20 @@ def _corrected(row: ChangeRow, words: Words, ws: OpenWorkspace) -> str:
         done = store.log.tables.corrections.get(row.ids[0] if row.ids else row.id)
     fact = None if done is None else done.fact or done.before
     is_hidden = fact is not None and fact.id in ws.index.hidden.current().facts and not row.undone
-    if done is None or fact is None or is_hidden:
+    if done is None or is_hidden:
         return words("Corrected a fact.")
-    told = facts.clause(_redacted(fact, ws), words).rstrip(".。")
-    text = (
-        words("It was never true: {fact}", fact=told)
-        if done.fact is None
-        else words("Corrected: {facts}", facts=told)
-    )
-    return closed(text, chinese=words.language == "zh")
+    return corrected(ws, done.before, done.fact, words)
+
+
+def corrected(ws: OpenWorkspace, before: Fact | None, after: Fact | None, words: Words) -> str:
+    """Return what a correction says: what is right, or what was never true; not what is erased."""
+    fact = after or before
+    if fact is None:
+        return words("Corrected a fact.")
+    told = facts.inside(sentence_of(ws, fact, words), words)
+    if after is None:
+        return words("It was never true: {fact}", fact=told)
+    return words("Corrected: {facts}", facts=told)
 
 
 _SPECIAL: Final[Mapping[str, Callable[[ChangeRow, Words, OpenWorkspace], str]]] = MappingProxyType(

@@ -6,6 +6,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from mnemark.extraction.english_words import word_set
 from mnemark.facts.labels import is_chinese
 from mnemark.text import rows
 from mnemark.text.lazy_pattern import lazy_pattern
@@ -15,47 +16,10 @@ _PLURAL: Final = lazy_pattern(r"(?:ss|us|is)\Z")
 _HEAD_ENDS: Final = lazy_pattern(
     r"[,(]| (?:named|called|with|who|that|of|in|for|from|at|and|to|on|since|by) "
 )
-_NO_ARTICLE: Final = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "my",
-        "your",
-        "his",
-        "her",
-        "our",
-        "their",
-        "some",
-        "no",
-        "all",
-        "only",
-        "not",
-        "also",
-        "very",
-        "never",
-        "been",
-        "being",
-    ]
+_NO_ARTICLE: Final = word_set(
+    "a an the my your his her our their some no all only not also very never been being"
 )
-_NUMBERS: Final = frozenset(
-    [
-        "two",
-        "three",
-        "four",
-        "five",
-        "six",
-        "seven",
-        "eight",
-        "nine",
-        "ten",
-        "twelve",
-        "several",
-        "many",
-        "both",
-        "few",
-    ]
-)
+_NUMBERS: Final = word_set("two three four five six seven eight nine ten twelve several many both few")
 _COUNTED_ZH: Final = lazy_pattern(
     "^(?:[0-9]{1,4}|[一两二三四五六七八九十几多]{1,3}) ?[只个条头位名匹辆台套名对双]"
 )
@@ -80,7 +44,7 @@ _PERSON: Final = lazy_pattern(
     r"we['’]re|we['’]ve|we['’]d|we['’]ll|myself|mine|my|me|ourselves|ours|our|us|we|im|ive|I))(?![\w'’])"
 )
 _SECOND: Final = lazy_pattern(r"(?i)\byou(?:r|rs|rself|['’]\w+)?\b|[“”\"]|[你您「」]")
-_FIRST: Final = lazy_pattern(r"(?i)^(?:I|I['’]\w+|we|we['’]\w+|my|our|im|ive)\b|^(?:我|咱|本人)")
+_FIRST: Final = lazy_pattern(r"(?i)^(?:I|I['’]\w+|we|we['’]\w+|im|ive)\b|^(?:我们|我|咱们|咱|本人)(?![们的])")
 _THIRD: Final = lazy_pattern(r"(?i)^(?:the )?(?:user|owner)(?P<own>['’]s)? |^(?:该?用户)(?P<zh>的?)")
 _FIRST_ZH: Final = lazy_pattern("(?<![自忘大小超本])(?:我们|咱们|咱|我)|本人")
 _SEAM: Final = lazy_pattern(r"(?<=[\u3400-\u9fff])(?=[A-Za-z0-9@#$/~])|(?<=[A-Za-z0-9%)])(?=[\u3400-\u9fff])")
@@ -96,6 +60,8 @@ class Verb(NamedTuple):
     one: str
     past: str
     past_one: str
+    is_noun: bool = False
+    """Whether its first form names things as well: a plan, a watch."""
 
     def form(self, *, many: bool, past: bool) -> str:
         """Return the form for a subject."""
@@ -107,7 +73,7 @@ class Verb(NamedTuple):
 def verb_of(forms: str) -> Verb:
     """Return the verb whose forms a row or a template has."""
     many, one, past, *past_one = forms.split("|")
-    return Verb(many, one, past, *(past_one or [past]))
+    return Verb(many, one, past, past_one[0] if past_one else past)
 
 
 class Row(NamedTuple):
@@ -122,8 +88,8 @@ def _table() -> tuple[Mapping[str, Row], Mapping[str, Verb]]:
     """Return the rows of `data/sentences.tsv` by key, and its verbs by each present form."""
     sentences, verbs = {}, {}
     for cells in rows("sentences"):
-        if len(cells) == 1:
-            verb = verb_of(cells[0])
+        if len(cells) < len(Row._fields) + 1:
+            verb = verb_of(cells[0])._replace(is_noun=len(cells) > 1)
             verbs.update({verb.many: verb, verb.one: verb})
         else:
             key, english, chinese = cells

@@ -13,22 +13,24 @@ from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.present.talks import page_title, talk
 from mnemark.present.words import Words
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.types import Origin
 
 OWNER: Final = "user"
 """The subject that is the owner, whose list of facts is called by no name."""
 _HEADING: Final = lazy_pattern(r"^\d{4}-\d{2}(?:-\d{2})?(?!\d)-?")
 _MONTH: Final = lazy_pattern(r"^\d{4}-\d{2}(?!-?\d)")
-_WHO: Final[dict[Origin, tuple[str, str]]] = {
-    "owner": ("you said so in {place}", "you told it directly"),
-    "agent": ("an agent noted it in {place}", "noted by an agent"),
-    "tool": ("from what a tool answered, in {place}", "from what a tool answered"),
-    "web": ("from a web page, in {place}", "from a web page"),
-    "file": ("written in {place}", "written in a file"),
-    "import": ("brought in with {place}", "brought in from another program"),
-}
-"""Who said something: with its place, and without."""
-
+_WHO: Final[Mapping[str, tuple[str, str, str]]] = MappingProxyType(
+    {
+        "owner": ("you", "you said so in {place}", "you told it directly"),
+        "agent": ("the agent", "an agent noted it in {place}", "noted by an agent"),
+        "tool": ("a tool", "from what a tool answered, in {place}", "from what a tool answered"),
+        "web": ("the web", "from a web page, in {place}", "from a web page"),
+        "file": ("a file", "written in {place}", "written in a file"),
+        "import": ("an import", "brought in with {place}", "brought in from another program"),
+    }
+)
+"""Who said something, by its origin: in a word, with its place, and without."""
+UNTRUSTED: Final = frozenset({"tool", "web", "import"})
+"""Origins that are shown with a mark."""
 
 _PLACES: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -105,9 +107,14 @@ def _dated(ws: OpenWorkspace, dated: str, name: str, role: str, words: Words) ->
     return words("your note of {day}", day=day)
 
 
+def who(origin: str, words: Words) -> str:
+    """Return who said something in a word or two: "you", "the web"; an origin that is none as it is."""
+    return words(_WHO.get(origin, (origin,))[0])
+
+
 def source(ws: OpenWorkspace, fact: Fact, words: Words) -> str:
     """Return who said a fact, and where: "you said so in your talk “Moving to Lisbon” of 3 November"."""
-    known, alone = _WHO[fact.origin]
+    _, known, alone = _WHO[fact.origin]
     refs = refs_in(fact.source)
     if not refs and fact.origin == "file" and fact.path:
         refs = (fact.path,)

@@ -24,8 +24,6 @@ BOOSTS: Final = {
     "suspect": "it looks like instructions", "facts": "a fact on it",
 }  # fmt: skip
 """What moved a hit up or down, by the name that search gives it."""
-UNTRUSTED: Final = frozenset({"tool", "web", "import"})
-"""Origins that are shown with a mark."""
 _WRITTEN_DAY: Final = lazy_pattern(
     r"(?<![0-9A-Za-z_/.-])\d{4}-\d{2}-\d{2}(?!\.?[0-9A-Za-z_/-])( (?=[\u3400-\u9fff]))?"
     r"|(?<=[(（])\d{4}-\d{2}(?=[)）])"
@@ -109,6 +107,25 @@ class Words:
             shown.format(**{name: self._value(value) for name, value in values.items()}) if values else shown
         )
 
+    def listed(self, parts: Iterable[str]) -> str:
+        """Return parts as a list in the language: "2 facts, 1 note"."""
+        return ("、" if self.language == "zh" else ", ").join(parts)
+
+    def clauses(self, parts: Iterable[str]) -> str:
+        """Return clauses as one sentence: "you live in Lisbon; your editor is Vim"."""
+        return ("；" if self.language == "zh" else "; ").join(parts)
+
+    def line(self, text: str) -> str:
+        """Return what a module below says in English, such as an error, in the language.
+
+        The words of a person are never given to it: they could look like a sentence of the program.
+        """
+        return self.told(text).text
+
+    def named(self, name: str, value: str) -> str:
+        """Return a name in the language, and its value: "source: notes/plan.md"."""
+        return f"{self(name)}{'：' if self.language == 'zh' else ': '}{value}"
+
     def told(self, text: str) -> Translated:
         """Return an error, a finding or the like in the language; in English where it has no translation."""
         if self.language != "zh":
@@ -130,10 +147,6 @@ class Words:
         if self.language == "zh":
             return self(many, n=count)
         return (one if count == 1 else many).format(n=self.number(count))
-
-    def listed(self, names: Iterable[str]) -> str:
-        """Return names one after the other: "Ann, Ben"."""
-        return ("、" if self.language == "zh" else ", ").join(names)
 
     def size(self, count: int) -> str:
         """Return a number of bytes."""

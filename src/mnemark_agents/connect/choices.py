@@ -36,8 +36,10 @@ class Offer(NamedTuple):
     title: str
     command: str
     """The ready setting."""
-    text: str
-    """What is sent and what it costs."""
+    program: str
+    """What is started."""
+    most: int
+    """About the tokens of its largest request."""
 
 
 def offer_for(host: Host) -> Offer | None:
@@ -52,18 +54,7 @@ def offer_for(host: Host) -> Offer | None:
     program = PROGRAMS[command]
     if shutil.which(program.command[0]) is None:
         return None
-    most = _LARGEST + program.overhead
-    text = (
-        f"mnemark can also learn with the language model of {host.title}. Rules alone find less.\n"
-        "What is sent: when a session ends, what was said in it, without secrets and private passages, "
-        "with the output of tools cut short, and facts that mnemark knows. It is given to "
-        f"`{program.command[0]}`, which sends it to its provider under your account, as your sessions are.\n"
-        f"What it costs: usually one request a session, of up to about {most:,} tokens; at most {CALLS} "
-        f"requests and {TOKENS:,} tokens a day, which count against your plan or are billed.\n"
-        f"`{program.command[0]}` is started without tools, hooks and MCP servers, in an empty folder.\n"
-        f"You can change this in {user_config.path()} at any time."
-    )
-    return Offer(host.title, command, text)
+    return Offer(host.title, command, program.command[0], _LARGEST + program.overhead)
 
 
 def keep_answer(offer: Offer, *, wanted: bool) -> None:

@@ -11,7 +11,7 @@ import typer
 from mnemark.errors import MnemarkError, UsageError
 from mnemark.files import platform
 from mnemark_agents import daemon
-from mnemark_interfaces import options, output, workspace
+from mnemark_interfaces import options, output, render, workspace
 from mnemark_interfaces.http import door_file
 from mnemark_interfaces.http.door import TICKET_SECONDS
 
@@ -64,8 +64,9 @@ def web(
     url, ticket, bookmark = at.url + answer["path"], answer["ticket"], at.url + answer["bookmark"]
     if port := answer.get("moved_from"):
         output.say(
-            f"Another program has taken port {port}. The pages have moved: bookmark {bookmark} instead."
-        )
+            "Another program has taken port {port}. The pages have moved: bookmark {address} instead.",
+            port=str(port), address=bookmark,
+        )  # fmt: skip
     if json:
         output.out_json({"url": url, "ticket": ticket, "bookmark": bookmark})
         return
@@ -78,7 +79,10 @@ def web(
             _say_by_hand(url, ticket)
             return
         _wait(at, {"workspace": str(root), "ticket": ticket}, url, began)
-    output.say(f"Opened {output.safe(str(root))} in the browser; you can bookmark {bookmark}")
+    output.say(
+        "Opened {path} in the browser; you can bookmark {address}",
+        path=output.safe(str(root)), address=bookmark,
+    )  # fmt: skip
 
 
 def _sign_out(*, json: bool) -> None:
@@ -92,9 +96,8 @@ def _sign_out(*, json: bool) -> None:
     if json:
         output.out_json({"ended": ended})
     else:
-        output.say(
-            f"Signed out: {ended} browser{'' if ended == 1 else 's'}. `mnemark web` lets one in again."
-        )
+        browsers = render.counted(ended, "browser")
+        output.say("Signed out: {browsers}. `mnemark web` lets one in again.", browsers=browsers)
 
 
 def _running() -> "Daemon":

@@ -7,7 +7,7 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from mnemark.present.plain import changed_lines
-from mnemark.present.words import UNTRUSTED
+from mnemark.present.sources import UNTRUSTED, who
 from mnemark.text.quoting.fence import revealed
 from mnemark_faces.tui.words import PanelWords
 
@@ -26,11 +26,11 @@ _LINE: Final = 400
 """Characters of a text in a row: a row is cut at the edge of the list anyway."""
 _BRIEF: Final = 60
 """Characters of what a message is about."""
-_SPEAKERS: Final = {
-    "user": "you", "human": "you", "owner": "you", "assistant": "agent", "function": "tool",
-    "observation": "tool", "attachment": "file",
+_ORIGINS: Final = {
+    "user": "owner", "human": "owner", "assistant": "agent", "function": "tool", "observation": "tool",
+    "attachment": "file",
 }  # fmt: skip
-"""Roles and origins as people call them; others are called what they are."""
+"""Whose words those of a role are; other roles are called what they are."""
 
 
 def one_line(text: object, most: int = _LINE) -> str:
@@ -55,13 +55,13 @@ def padded(text: str, cells: int) -> str:
 
 
 def speaker(role: str, words: PanelWords) -> str:
-    """Return who says something, by the role of a turn or an origin."""
-    return words(_SPEAKERS.get(role, role))
+    """Return who says something, by the role of a turn."""
+    return who(_ORIGINS.get(role, role), words)
 
 
 def origin_of(origin: str, words: PanelWords) -> str:
     """Return who said it; where that is not to be trusted, with a mark that needs no colour."""
-    return f"! {speaker(origin, words)}" if origin in UNTRUSTED else speaker(origin, words)
+    return f"! {who(origin, words)}" if origin in UNTRUSTED else who(origin, words)
 
 
 class Sheet:

@@ -11,8 +11,9 @@ from mnemark.facts.model import refs_in
 from mnemark.files import off_record
 from mnemark.files.names import split_ref
 from mnemark.memory.forgetting.receipt import counted
-from mnemark.present import changes, forgotten
-from mnemark.present.facts import sentence
+from mnemark.present import changes, receipts
+from mnemark.present.facts import clause, inside, sentence
+from mnemark.present.plain import plain
 from mnemark.present.sources import place
 from mnemark_faces.editing import content
 from mnemark_faces.editing import save as store
@@ -51,7 +52,8 @@ def would_forget(memory: "Memory", words: PanelWords, row: ListRow) -> Sheet:
     """
     found = memory.forget(row.about, dry_run=True)
     _check(found, words)
-    sheet = Sheet(words).title(words("This would be hidden: {what}", what=_counted(found, words)))
+    what = counted(found.items, words)
+    sheet = Sheet(words).title(words("This would be hidden: {what}", what=what))
     _items(sheet, memory, words, found)
     sheet.gap().note("It stays in the files, and nothing finds it any more. u takes it back.")
     sheet.note("D deletes it from all files, for ever.")
@@ -66,7 +68,8 @@ def would_erase(memory: "Memory", words: PanelWords, row: ListRow) -> tuple[Shee
     """
     found = memory.forget(row.about, erase=True, dry_run=True)
     _check(found, words)
-    sheet = Sheet(words).title(words("This would be deleted for ever: {what}", what=_counted(found, words)))
+    what = counted(found.items, words)
+    sheet = Sheet(words).title(words("This would be deleted for ever: {what}", what=what))
     _items(sheet, memory, words, found)
     sheet.gap().note("Type {n} and press Enter to erase it. It cannot be brought back.", n=len(found.items))
     if found.places:
@@ -78,7 +81,7 @@ def would_erase(memory: "Memory", words: PanelWords, row: ListRow) -> tuple[Shee
 def erase(memory: "Memory", words: PanelWords, row: ListRow) -> Done:
     """Delete a row from all files; the receipt says where copies may remain."""
     receipt = memory.forget(row.about, erase=True)
-    text = words("Erased: {what}", what=_counted(receipt, words))
+    text = words("Erased: {what}", what=counted(receipt.items, words))
     sheet = Sheet(words).title(text)
     if receipt.places:
         sheet.heading("Removed from")
@@ -95,14 +98,10 @@ def _check(found: "Receipt", words: PanelWords) -> None:
         raise NotFoundError(words("Nothing was found to forget."))
 
 
-def _counted(receipt: "Receipt", words: PanelWords) -> str:
-    return words.told(counted(receipt.items)).text
-
-
 def _items(sheet: Sheet, memory: "Memory", words: PanelWords, found: "Receipt") -> None:
     """Add what would go: each in its words, with where it stands."""
-    for item in found.items[:_WORDS]:
-        sheet.gap().text(one_line(forgotten.item(memory.workspace, item, words)))
+    for item in receipts.forgotten(memory.workspace, found, words).items[:_WORDS]:
+        sheet.gap().text(one_line(plain(item.words)))
         if item.ref:
             sheet.text(place(memory.workspace, item.ref, words), "dim")
     if len(found.items) > _WORDS:
@@ -111,12 +110,12 @@ def _items(sheet: Sheet, memory: "Memory", words: PanelWords, found: "Receipt") 
 
 def _places(sheet: Sheet, memory: "Memory", words: PanelWords, receipt: "Receipt") -> None:
     """Add where it stands, or stood, and where it may remain."""
-    for name in forgotten.places(memory.workspace, receipt.places, words)[:_WORDS]:
+    for name in receipts.places(memory.workspace, receipt.places, words)[:_WORDS]:
         sheet.text(name)
     if receipt.still:
         sheet.heading("Copies that may remain")
     for one in receipt.still:
-        sheet.text(forgotten.copy(memory.workspace, one, words).text)
+        sheet.text(receipts.copy(memory.workspace, one, words).text)
 
 
 def editable(memory: "Memory", row: ListRow) -> tuple[str, bytes]:
@@ -141,24 +140,25 @@ def forget(memory: "Memory", words: PanelWords, row: ListRow) -> Done:
     receipt = memory.forget(row.about)
     if receipt.action == "nothing":
         return Done(words("Nothing was found to forget."))
-    return Done(words("Forgotten: {what}", what=_counted(receipt, words)), receipt.id)
+    return Done(words("Forgotten: {what}", what=counted(receipt.items, words)), receipt.id)
 
 
 def pin(memory: "Memory", words: PanelWords, row: ListRow) -> Done:
     """Keep a row from being archived."""
-    return Done(words("Pinned, it will not be archived: {what}", what=row.text), memory.pin(row.about).id)
+    told = words("Pinned, it will not be archived: {what}", what=inside(row.text, words))
+    return Done(told, memory.pin(row.about).id)
 
 
 def accept(memory: "Memory", words: PanelWords, row: ListRow) -> Done:
     """Accept what waits."""
     memory.accept(row.decide, suspect=row.suspect)
-    return Done(words("Accepted: {what}", what=row.text), row.decide)
+    return Done(words("Accepted: {what}", what=inside(row.text, words)), row.decide)
 
 
 def reject(memory: "Memory", words: PanelWords, row: ListRow) -> Done:
     """Reject what waits."""
     memory.reject(row.decide)
-    return Done(words("Rejected: {what}", what=row.text), row.decide)
+    return Done(words("Rejected: {what}", what=inside(row.text, words)), row.decide)
 
 
 class Right(NamedTuple):
@@ -179,7 +179,7 @@ def correct(memory: "Memory", words: PanelWords, row: ListRow, right: Right) -> 
     assert fact is not None  # noqa: S101 - only these can be corrected
     if right.never:
         done = memory.correct(row.about, never=True)
-        return Done(words("It was never true: {what}", what=row.text), done.id)
+        return Done(words("It was never true: {what}", what=inside(row.text, words)), done.id)
     value = right.value if right.value and right.value != fact.value else None
     since = right.since if right.since != fact.since[:10] else None
     subject = right.subject or "user"
@@ -191,10 +191,10 @@ def correct(memory: "Memory", words: PanelWords, row: ListRow, right: Right) -> 
             fact.predicate, value or fact.value, subject=other or fact.subject, type=fact.type,
             scope=fact.scope, since=since, replaces=fact.id,
         )  # fmt: skip
-        told = one_line(sentence(after, words))
+        told = one_line(clause(after, words))
         return Done(words("Changed: {what}", what=told), after.id, at=after.id)
     done = memory.correct(row.about, value, since=since, subject=other)
-    told = one_line(sentence(done.after, words)) if done.after is not None else row.text
+    told = one_line(clause(done.after or done.before, words))
     at = done.after.id if done.after is not None else ""
     return Done(words("Corrected: {what}", what=told), done.id, at=at)
 
@@ -233,7 +233,7 @@ def undo(memory: "Memory", words: PanelWords, identifier: str) -> Done:
     """Take a change back, or those of a run."""
     done = memory.undo(identifier)
     waiting = [path for one in done for path in one.waiting]
-    text = words.count(len(done), "Undone: {n} change", "Undone: {n} changes")
+    text = receipts.summary(memory.workspace, done, words)
     if waiting:
         named = ", ".join(place(memory.workspace, path, words) for path in waiting)
         text += "; " + words("the next sync changes {paths}", paths=one_line(named))

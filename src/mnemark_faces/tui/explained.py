@@ -5,12 +5,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
-from msgspec.structs import replace
 
 from mnemark.files.names import split_ref
 from mnemark.memory.journal.changes import KINDS
 from mnemark.memory.review.explain import fact_named
 from mnemark.present.changes import NAMES
+from mnemark.present.explained import told
 from mnemark.present.facts import sentence
 from mnemark.present.plain import for_people
 from mnemark.present.sources import place, source
@@ -105,7 +105,7 @@ def whole_why(memory: "Memory", words: PanelWords, about: str, query: str) -> Sh
     Raises:
         MnemarkError: it is not there any more.
     """
-    why = memory.why(about, query or None)
+    why = told(memory.workspace, memory.why(about, query or None), words)
     sheet = Sheet(words)
     _title(sheet, memory, words, why)
     sheet.gap().field("said by", origin_of(why.origin, words)).field("when", minute(memory, words, why.time))
@@ -121,10 +121,10 @@ def whole_why(memory: "Memory", words: PanelWords, about: str, query: str) -> Sh
         sources(sheet, memory, words, why.sources)
     if why.found is not None:
         _rank(sheet, words, why.found)
-    told = [line for line in why.journal if line.kind in KINDS]
-    if told:
+    lines = [line for line in why.journal if line.kind in KINDS]
+    if lines:
         sheet.heading("In the journal")
-        sheet.rows((minute(memory, words, line.time), words(NAMES[line.kind])) for line in told[-_JOURNAL:])
+        sheet.rows((minute(memory, words, line.time), words(NAMES[line.kind])) for line in lines[-_JOURNAL:])
     sheet.heading("For programs").text("\n".join(filter(None, (why.ref, why.id))), DIM)
     return sheet
 
@@ -135,9 +135,7 @@ def _title(sheet: Sheet, memory: "Memory", words: PanelWords, why: "Why") -> Non
     if fact is None:
         sheet.title(why.text).text(place(memory.workspace, why.ref, words), DIM)
         return
-    held = next((one for one in why.history if one.id == why.id), fact)
-    told = replace(held, until="") if held.quote else held
-    sheet.title(sentence(told, words)).text(source(memory.workspace, held, words), DIM)
+    sheet.title(why.text).text(source(memory.workspace, fact, words), DIM)
 
 
 def _rank(sheet: Sheet, words: PanelWords, found: "QueryRank") -> None:

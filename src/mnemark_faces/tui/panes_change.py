@@ -6,11 +6,9 @@ from textual.content import Content
 
 from mnemark.facts.correct import NEVER
 from mnemark.memory.health.doctor import doctor
-from mnemark.present.changes import NAMES, sentence
-from mnemark.present.proposals import headline
-from mnemark.present.proposals import sentence as asked
-from mnemark.present.sources import place, source
-from mnemark.present.words import UNTRUSTED
+from mnemark.present import proposals
+from mnemark.present.changes import NAMES, of_part, sentence
+from mnemark.present.sources import UNTRUSTED, place, source, who
 from mnemark_faces.tui.cells import (
     BAD,
     DIM,
@@ -21,7 +19,6 @@ from mnemark_faces.tui.cells import (
     one_line,
     origin_of,
     padded,
-    speaker,
 )
 from mnemark_faces.tui.explained import minute, sources
 from mnemark_faces.tui.rows import ListRow, RowPage
@@ -35,13 +32,6 @@ if TYPE_CHECKING:
     from mnemark.memory.review.attention import Attention
     from mnemark.memory.review.review import ReviewItem
 
-_WHAT: Final = {
-    "proposal": "Proposed by someone who is not fully trusted",
-    "conflict": "Against what you said or wrote",
-    "removed": "You removed this before",
-    "otherwise": "You may have said otherwise since",
-    "edit": "Changed by hand in its file; it holds already",
-}
 _MARKS: Final = {"proposal": "?", "conflict": "!", "removed": "-", "otherwise": "≠", "edit": "~"}
 _DECIDED: Final = frozenset({"propose", "conflict", "otherwise"})
 """Kinds of changes that wait for a decision."""
@@ -142,7 +132,7 @@ def explain_change(memory: "Memory", words: PanelWords, row: ListRow) -> Sheet:
             sheet.heading(
                 "{kind}: {place}",
                 kind=words(NAMES.get(part.kind, part.kind)),
-                place=one_line(named or part.text),
+                place=one_line(named or of_part(part, memory.workspace, words)),
             )
         if part.diff:
             sheet.diff(part.diff)
@@ -160,20 +150,21 @@ def explain_change(memory: "Memory", words: PanelWords, row: ListRow) -> Sheet:
 def _waiting(memory: "Memory", row: "ReviewRow", words: PanelWords) -> ListRow:
     one = row.waiting
     fact = one.fact
-    suspect = words("Looks like instructions to a model, from {origin}", origin=speaker(fact.origin, words))
-    said = headline(one, words)
+    origin = who(fact.origin, words)
+    suspect = words("Looks like instructions to a model, from {origin}", origin=origin)
+    said = proposals.said(one, words)
     told = suspect if one.suspect else one_line(said)
     shown = Content.assemble(
         (f"{_MARKS[one.what]} ", WARNING if one.what == "conflict" or one.suspect else DIM),
         (told, WARNING if one.suspect else ""),
     )
-    sheet = Sheet(words).note(_WHAT[one.what], WARNING if one.what == "conflict" else DIM).gap()
+    sheet = Sheet(words).note(proposals.kind(one, words), WARNING if one.what == "conflict" else DIM).gap()
     if one.suspect:
         sheet.title(suspect, WARNING).gap()
         sheet.note("n drops it. y asks again: it would become your own word, and agents act on it.").gap()
         sheet.text(said)
     elif one.what in _ASKED:
-        sheet.title(asked(one, words))
+        sheet.title(proposals.sentence(one, words, alone=False))
     else:
         sheet.title(said)
         if one.against and fact.review != NEVER:

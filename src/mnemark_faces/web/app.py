@@ -286,7 +286,7 @@ class Web:
                 if isinstance(made, Go):
                     return RedirectResponse(made.path, 303)
                 if form is None and at.asked("format") == "json" and made.data is not None:
-                    return _json(made.data)
+                    return _json(made.data() if callable(made.data) else made.data)
                 return _html(self._rendered(made, at), made.values.get("status", 200))
 
         answer: Response = await self._work(str(root), job)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class PageContent(NamedTuple):
-    """A page: its template, what stands in it, and the same as data for `?format=json`."""
+    """A page: its template, what stands in it, and the data for `?format=json`, or what makes them."""
 
     template: str
     values: Mapping[str, Any]

@@ -15,7 +15,8 @@ from mnemark.facts.labels import subject_label
 from mnemark.files import off_record, trust
 from mnemark.present.changes import NAMES
 from mnemark.present.plain import changed_lines, plain
-from mnemark.present.words import UNTRUSTED, Words
+from mnemark.present.sources import UNTRUSTED, who
+from mnemark.present.words import Words
 from mnemark.text.dates import local
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.quoting.fence import revealed, visible
@@ -45,7 +46,7 @@ def environment() -> Environment:
                      "plain": plain, "page": page_text, "changed": changed_lines, "coded": coded,
                      "subject": subject_as_shown}  # fmt: skip
     made.tests["untrusted"] = UNTRUSTED.__contains__
-    made.globals |= {"version": __version__, "change_names": NAMES}
+    made.globals |= {"version": __version__, "change_names": NAMES, "who": who}
     return made
 
 

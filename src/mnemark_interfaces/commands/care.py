@@ -9,7 +9,7 @@ from mnemark.errors import IncompleteError, NotFoundError, ReadOnlyError, UsageE
 from mnemark.files import links, new_workspace, old_layouts
 from mnemark.files import trust as trusts
 from mnemark.files.layout import workspace_around
-from mnemark_interfaces import options, output, render, workspace
+from mnemark_interfaces import options, output, render, speech, workspace
 from mnemark_interfaces.status import Status
 from mnemark_interfaces.status import show as show_status
 from mnemark_interfaces.trusting import check_trust, show, what_trust_allows
@@ -44,8 +44,8 @@ def init(
     if json:
         output.out_json({"workspace": str(root), "created": made})
     else:
-        names = f"created {', '.join(made)}" if made else "already a workspace; nothing was changed"
-        output.out(f"{output.safe(str(root))}: {names}")
+        text = "{path}: created {names}" if made else "{path}: already a workspace; nothing was changed"
+        output.tell(text, path=output.safe(str(root)), names=speech.words().listed(made))
     if is_new:
         trusts.trust_new(root)
     else:
@@ -53,15 +53,20 @@ def init(
     if made:
         _tell_of_outer(root)
     if old is not None and not old.opens_as_is:
-        output.say(f"Found {old.kind} files here. Import them with `mnemark import {old.kind} {root}`.")
+        output.say(
+            "Found {kind} files here. Import them with `mnemark import {kind} {path}`.",
+            kind=old.kind, path=output.safe(str(root)),
+        )  # fmt: skip
 
 
 def _tell_of_outer(root: Path) -> None:
     """Print a message where a new workspace is inside another, which no longer includes it."""
     outer = workspace_around(root)
     if outer is not None:
-        name, around = output.safe(str(root)), output.safe(str(outer))
-        output.say(f"{name} is now a separate workspace; searches in {around} no longer include it.")
+        output.say(
+            "{path} is now a separate workspace; searches in {around} no longer include it.",
+            path=output.safe(str(root)), around=output.safe(str(outer)),
+        )  # fmt: skip
 
 
 def trust(
@@ -95,7 +100,7 @@ def trust(
         allowed = what_trust_allows(root, notes=True)
         if not yes and output.can_ask() and allowed:
             show(root, allowed)
-            if not typer.confirm("Trust it?", default=False, err=True):
+            if not output.confirm("Trust it?"):
                 trusts.refuse(root)
                 _tell(root, trusted=False, json=json)
                 return
@@ -110,8 +115,8 @@ def _tell(root: Path, *, trusted: bool, json: bool) -> None:
     if json:
         output.out_json({"workspace": str(root), "trusted": trusted})
     else:
-        state = "is trusted" if trusted else "is not trusted"
-        output.out(f"{output.safe(str(root))} {state} on this machine.")
+        text = "{path} is trusted on this machine." if trusted else "{path} is not trusted on this machine."
+        output.tell(text, path=output.safe(str(root)))
 
 
 def sync(*, workspace_: options.Workspace = None, json: options.Json = False) -> None:
@@ -121,7 +126,7 @@ def sync(*, workspace_: options.Workspace = None, json: options.Json = False) ->
     """
     root = workspace.locate(workspace_, any_folder=True)
     if workspace_ is None and not json and workspace.is_empty(root):  # likely the wrong folder
-        output.say(workspace.nothing_in(root))
+        workspace.say_nothing_in(root)
         return
     with workspace.opened(root) as memory:
         report, problem = workspace.synced(memory.sync, memory)
@@ -135,7 +140,7 @@ def sync(*, workspace_: options.Workspace = None, json: options.Json = False) ->
     else:
         render.report(report)
     for note in notes:
-        output.say(f"Note: {output.safe(note)}")
+        output.say("Note: {reason}", reason=output.spoken(note))
     if unfinished:
         raise typer.Exit(IncompleteError.exit_code)
 

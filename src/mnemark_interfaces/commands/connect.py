@@ -1,7 +1,6 @@
 """Implement `connect`: change agents' settings for hooks and tools, or write a plug-in."""
 
 import os
-import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
@@ -16,15 +15,23 @@ from mnemark.files.new_workspace import init
 from mnemark.files.projects import folders
 from mnemark_agents.connect import connect as work
 from mnemark_agents.connect import git
-from mnemark_agents.connect.check import check
-from mnemark_agents.connect.choices import LINE, keep_answer, keep_one_memory, offer_for
+from mnemark_agents.connect.check import Checked, check
+from mnemark_agents.connect.choices import (
+    CALLS,
+    LINE,
+    TOKENS,
+    Offer,
+    keep_answer,
+    keep_one_memory,
+    offer_for,
+)
 from mnemark_agents.connect.connect import SettingsChange, host_of, own_commands, plugin_files, write_plugin
-from mnemark_agents.connect.connections import connections
+from mnemark_agents.connect.connections import Connection, connections
 from mnemark_agents.connect.homes import workspace_for
 from mnemark_agents.connect.hosts import HOSTS, Host, is_installed
-from mnemark_interfaces import options, output, render
+from mnemark_interfaces import options, output, render, speech
 from mnemark_interfaces.commands.mount import offer
-from mnemark_interfaces.output import out, out_json, safe, say
+from mnemark_interfaces.output import hint, out, out_json, safe, say, spoken
 from mnemark_interfaces.trusting import check_trust, what_trust_allows
 from mnemark_interfaces.workspace import locate
 
@@ -33,7 +40,10 @@ _Dry = Annotated[bool, typer.Option("--dry-run", help="Show the changes without 
 
 _Agent = Annotated[
     str,
-    typer.Argument(help="git, or one that `mnemark connect` lists; without it: all that are installed."),
+    typer.Argument(
+        metavar="[AGENT]",
+        help="git, or one that `mnemark connect` lists; without it: all that are installed.",
+    ),
 ]
 _Workspace = Annotated[
     Path | None,
@@ -105,8 +115,10 @@ def _git(workspace_: Path | None, *, remove: bool, dry_run: bool, json: bool) ->
                   "changes": [{"what": one.what, "before": one.before, "after": one.after}
                               for one in changes]})  # fmt: skip
         return
+    words = speech.words()
     for one in changes:
-        out(f"{safe(one.what)}: {safe(', '.join(one.after.splitlines()) or 'removed')}")
+        after = safe(words.listed(one.after.splitlines())) or words("removed")
+        out(words("{name}: {value}", name=safe(one.what), value=after))
     if not changes:
         say("Git is not connected." if remove else "Git is connected already.")
     elif dry_run:
@@ -115,8 +127,9 @@ def _git(workspace_: Path | None, *, remove: bool, dry_run: bool, json: bool) ->
         say("Git merges the memory's files as any others again.")
     else:
         say(
-            f"A pull joins what both machines wrote from now on. Commit {git.ATTRIBUTES}, and run this on "
-            "the other machine, too; `mnemark connect git --remove` undoes it."
+            "A pull joins what both machines wrote from now on. Commit {file}, and run this on the other "
+            "machine, too; `mnemark connect git --remove` undoes it.",
+            file=git.ATTRIBUTES,
         )
 
 
@@ -140,7 +153,8 @@ def _tell_of_projects(root: Path, *, removed: bool) -> None:
     say("One memory for everything: projects = false in its mnemark.toml.")
     if kept := folders(root):
         say(
-            f"What projects hold stays theirs: find it with --scope projects/{safe(kept[0])}, or --scope '*'."
+            "What projects hold stays theirs: find it with --scope {scope}, or --scope '*'.",
+            scope=f"projects/{safe(kept[0])}",
         )
 
 
@@ -148,14 +162,14 @@ def _make(root: Path) -> None:
     """Make the memory where there is none, and trust it; one that others may have filled is asked for."""
     if not root.is_dir():
         init(root)
-        say(f"Created {safe(str(root))}.")
+        say("Created {path}.", path=safe(str(root)))
     if trust.now(root).trusted:
         return
     if what_trust_allows(root):
         check_trust(root)
         return
     trust.trust(root)
-    say(f"{safe(str(root))} is trusted on this machine from now on.")
+    say("{path} is trusted on this machine from now on.", path=safe(str(root)))
 
 
 def _apply(changes: list[SettingsChange], root: Path, *, remove: bool) -> None:
@@ -203,13 +217,18 @@ def _connect_all(
     if dry_run or not changes:
         _show_planned(changes)
         return
-    say("")
+    hint("")
     for host, own in planned.items():
         for path in _places(host, own, root, project):
-            say(f"{host.title}: {safe(path)}")
-    what = "mnemark is taken out of" if remove else f"Hooks and tools for {safe(str(root))} are put into"
-    say(f"{what} these files; --dry-run shows each line.")
-    if not yes and not typer.confirm("Go on?", default=True, err=True):
+            say("{name}: {value}", name=host.title, value=safe(path))
+    if remove:
+        say("mnemark is taken out of these files; --dry-run shows each line.")
+    else:
+        say(
+            "Hooks and tools for {path} are put into these files; --dry-run shows each line.",
+            path=safe(str(root)),
+        )
+    if not yes and not output.confirm("Go on?", default=True):
         say("Nothing was changed.")
         return
     for host, own in planned.items():
@@ -229,7 +248,7 @@ def _plan_all(root: Path, project: Path | None, *, remove: bool) -> dict[Host, l
         try:
             planned[host] = work.plan(host, root, project=project, remove=remove)
         except MnemarkError as error:  # the others can be connected
-            say(f"{host.title}: {safe(str(error))}")
+            say("{name}: {value}", name=host.title, value=spoken(str(error)))
     return planned
 
 
@@ -254,18 +273,18 @@ def _check(agent: str, project: Path | None, *, json: bool) -> None:
         except MnemarkError as error:
             if agent:
                 raise
-            say(f"{host.title}: {safe(str(error))}")
+            say("{name}: {value}", name=host.title, value=spoken(str(error)))
     if json:
         out_json({"checked": [one._asdict() for one in found]})
     else:
+        words = speech.words()
         rows = [
-            (one.title, one.part, (one.problem and "no") or f"{one.seconds:.1f} s", safe(one.workspace))
+            (one.title, words(one.part), words("no") if one.problem else f"{one.seconds:.1f} s",
+             safe(one.workspace))
             for one in found
-        ]
+        ]  # fmt: skip
         out("\n".join(render.table(rows))) if rows else say("No agent is connected; run `mnemark connect`.")
-        for one in found:
-            if one.problem:
-                say(safe(one.problem))
+        _say_problems(found)
     if not found or any(one.problem for one in found):
         raise typer.Exit(1)
 
@@ -275,15 +294,20 @@ def _list(project: Path | None, *, json: bool) -> None:
     if json:
         out_json({"agents": [one._asdict() for one in found]})
         return
+    words = speech.words()
     near = [one for one in found if one.installed or one.state != "not connected"]
-    rows = [(one.agent, one.state, safe(render.from_home(one.workspace))) for one in near]
+    rows = [(one.agent, words(one.state), safe(render.from_home(one.workspace))) for one in near]
     if rows:
         out("\n".join(render.table(rows)))
     if rest := [one.agent for one in found if one not in near]:
-        out(textwrap.fill(f"Not installed: {', '.join(rest)}.", 80, subsequent_indent="  "))
+        out("\n  ".join(render.wrapped(words("Not installed: {names}.", names=words.listed(rest)), 78)))
+    _say_problems(found)
+
+
+def _say_problems(found: Iterable[Checked | Connection]) -> None:
     for one in found:
         if one.problem:
-            say(safe(one.problem))
+            hint(spoken(one.problem))
 
 
 def _offer_model(hosts: Iterable[Host]) -> None:
@@ -291,17 +315,40 @@ def _offer_model(hosts: Iterable[Host]) -> None:
     offer = next(filter(None, map(offer_for, hosts)), None)
     if offer is None or not output.can_ask():
         return
-    say("")
-    say(safe(offer.text))
-    wanted = typer.confirm("Learn with it?", default=False, err=True)
+    hint("")
+    _say_offer(offer)
+    wanted = output.confirm("Learn with it?")
     keep_answer(offer, wanted=wanted)
     say("mnemark will learn with it." if wanted else "It stays off.")
+
+
+def _say_offer(offer: Offer) -> None:
+    """Say what is sent to a model, and what that costs."""
+    say(
+        "mnemark can also learn with the language model of {title}. Rules alone find less.", title=offer.title
+    )
+    say(
+        "What is sent: when a session ends, what was said in it, without secrets and private passages, with "
+        "the output of tools cut short, and facts that mnemark knows. It is given to `{program}`, which "
+        "sends it to its provider under your account, as your sessions are.",
+        program=offer.program,
+    )
+    say(
+        "What it costs: usually one request a session, of up to about {most} tokens; at most {calls} "
+        "requests and {tokens} tokens a day, which count against your plan or are billed.",
+        most=offer.most, calls=CALLS, tokens=TOKENS,
+    )  # fmt: skip
+    say(
+        "`{program}` is started without tools, hooks and MCP servers, in an empty folder.",
+        program=offer.program,
+    )
+    say("You can change this in {path} at any time.", path=safe(str(user_config.path())))
 
 
 def _tell_of_mount(root: Path, host: Host) -> None:
     """Say that searches still read the notes of an agent that is disconnected, if they do."""
     if user_config.of_workspace(root, user_config.load()).get(host.name):
-        say(f"Searches still read its own notes: `mnemark mount {host.name} --remove` ends that.")
+        say("Searches still read its own notes: `mnemark mount {name} --remove` ends that.", name=host.name)
 
 
 def _offer_mounts(root: Path, *, remove: bool, yes: bool = False) -> None:
@@ -328,7 +375,7 @@ def _plugin(host: Host, folder: Path, root: Path, *, dry_run: bool, json: bool) 
     else:
         for path in written:
             out(safe(str(path)))
-        say(f"Try it with: claude --plugin-dir {safe(str(folder))}")
+        say("Try it with: {command}", command=f"claude --plugin-dir {safe(str(folder))}")
 
 
 def _out_changes(host: Host, root: Path, texts: dict[str, str], *, dry_run: bool, removed: bool) -> None:
@@ -344,14 +391,18 @@ def _show_done(
     for path in _places(host, changes, root, None):
         out(safe(path))
     if not (changes or changed):
-        say(f"{host.title} is {'not connected' if remove else 'already connected'}; nothing was changed.")
+        text = "{title} is not connected; nothing was changed."
+        say(text if remove else "{title} is already connected; nothing was changed.", title=host.title)
     elif remove:
-        say(f"Removed mnemark from {host.title}.")
+        say("Removed mnemark from {title}.", title=host.title)
         _tell_of_mount(root, host)
     else:
-        say(f"{host.title} will use the memory in {safe(str(root))} from its next session.")
+        say(
+            "{title} will use the memory in {path} from its next session.",
+            title=host.title, path=safe(str(root)),
+        )  # fmt: skip
         for note in _notes(host, root):
-            say(note)
+            hint(safe(note))
 
 
 def _places(host: Host, changes: list[SettingsChange], root: Path, project: Path | None) -> list[str]:
@@ -359,14 +410,19 @@ def _places(host: Host, changes: list[SettingsChange], root: Path, project: Path
     commands = [one.path for one in host.targets(root, project) if one.what == "commands"]
     names = [str(change.path) for change in changes if change.path not in commands]
     count = len(changes) - len(names)
-    return [*names, f"{os.path.commonpath(commands)} ({count} commands)"] if count else names
+    if not count:
+        return names
+    more = render.counted(count, "command")
+    return [*names, speech.words()("{value} ({more})", value=os.path.commonpath(commands), more=more)]
 
 
 def _notes(host: Host, root: Path) -> list[str]:
     """Return what there is to know after connecting."""
     kinds = {target.what for target in host.targets(root, None)}
-    notes = [host.note] if host.note else []
+    words = speech.words()
+    notes = [words.line(host.note)] if host.note else []
     if "hooks" not in kinds:
-        notes.append(f"{host.title} gets the memory tools only: nothing is recalled or recorded by itself.")
-    notes += [f"{path} is your own and was left alone." for path in own_commands(host, root)]
-    return notes
+        text = "{title} gets the memory tools only: nothing is recalled or recorded by itself."
+        notes.append(words(text, title=host.title))
+    return notes + [words("{path} is your own and was left alone.", path=path)
+                    for path in map(str, own_commands(host, root))]  # fmt: skip

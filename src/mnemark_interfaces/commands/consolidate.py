@@ -6,13 +6,13 @@ from typing import Annotated
 import typer
 
 from mnemark.files.config import load
-from mnemark.memory.consolidation.report import Applied, Consolidated, amounts
-from mnemark.present.changes import tidied
-from mnemark.present.facts import learned
+from mnemark.memory.consolidation.report import Applied, Consolidated
+from mnemark.present.changes import of_run
+from mnemark.present.facts import inside, learned
 from mnemark_interfaces import speech
 from mnemark_interfaces.commands.learn import STATUSES
 from mnemark_interfaces.options import Json, Workspace
-from mnemark_interfaces.output import BOLD, DIM, out, out_json, safe, safe_line, say, style
+from mnemark_interfaces.output import BOLD, DIM, out, out_json, safe, safe_line, say, spoken, style
 from mnemark_interfaces.workspace import locate, opened
 
 _Force = Annotated[
@@ -79,32 +79,34 @@ def consolidate(
 
 def _show(report: Consolidated) -> None:
     if report.skipped:
-        say(f"Nothing was done: {report.skipped}.")
+        say("Nothing was done: {reason}.", reason=spoken(report.skipped))
         return
     words = speech.words()
     if report.changed:
-        out(safe(tidied(amounts(report.edits, len(report.learned)), words)))
+        out(safe(of_run(report, words)))
     for fact in report.found:
         status = "Would be learned" if report.dry_run else STATUSES.get(fact.status, "Learned")
-        out(safe_line(f"{words.named(status, learned(fact, words))}  {fact.ref}"))
+        out(safe_line(f"{words.named(status, inside(learned(fact, words), words))}  {fact.ref}"))
     for edit in report.edits:
         _show_edit(edit, words, planned=report.dry_run)
     for note in report.notes:
-        say(words.named("Note", safe(words.told(note).text)))
+        say("Note: {reason}", reason=spoken(note))
     if not report.edits:
         say("Nothing to change." if not report.learned else "Nothing else to change.")
     elif report.dry_run:
         say("Nothing was changed. Run it again without --dry-run to apply this.")
     elif report.group:
-        say(f"Undo all of this with `mnemark undo {report.group}`.")
+        say("Undo all of this with `mnemark undo {id}`.", id=report.group)
 
 
 def _show_edit(edit: Applied, words: speech.CommandWords, *, planned: bool) -> None:
-    state = "" if edit.status == "written" else f" ({words(edit.status)})"
-    out(style(f"{words.named(edit.step, edit.path)}{state}", BOLD))
+    told = words.named(edit.step, edit.path)
+    if edit.status != "written":
+        told = words("{value} ({more})", value=told, more=words(edit.status))
+    out(style(told, BOLD))
     if planned:
         out(style(f"  --only {shlex.quote(safe(edit.part))}", DIM))
     for reason in edit.why:
-        out(style(f"  {safe(words.told(reason).text)}", DIM))
+        out(style(f"  {spoken(reason)}", DIM))
     if planned:
         out(safe(edit.diff))

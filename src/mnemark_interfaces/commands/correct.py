@@ -4,13 +4,14 @@ from typing import Annotated
 
 import typer
 
-from mnemark.errors import UsageError
 from mnemark.facts.correct import Corrected, Right
+from mnemark.facts.model import Fact
 from mnemark.memory.review.correct import ManyMeantError, meant
 from mnemark.memory.review.correct import correct as correct_fact
-from mnemark.present.facts import sentence
+from mnemark.present.facts import clause, sentence
+from mnemark.present.phrases import closed
 from mnemark_interfaces import options, output, speech, workspace
-from mnemark_interfaces.commands.facts import row
+from mnemark_interfaces.commands.facts import row, say_later
 
 _Ref = Annotated[
     str,
@@ -51,43 +52,44 @@ def correct(
     at = workspace.place(workspace_)
     with workspace.opened(at.root) as memory:
         try:
-            named = meant(memory.workspace, ref, scope=at.scope(scope))
+            done = correct_fact(memory.workspace, meant(memory.workspace, ref, scope=at.scope(scope)), right)
         except ManyMeantError as many:
             _list(many)
-            raise UsageError(many.told) from None
-        done = correct_fact(memory.workspace, named, right)
+            raise
         waiting = dict(memory.workspace.fact_store.blocked)
     result = {"id": done.id, "before": row(done.before), "after": row(done.after), "again": row(done.again)}
     output.out_result({**result, "review": done.review}, _outcome(done), json=json)
     for path, reason in waiting.items():
-        output.say(f"note: the journal has it, and the next sync writes it to {path}: {output.safe(reason)}")
+        say_later(path, reason)
 
 
 def _list(many: ManyMeantError) -> None:
     """Print what to type for each of the facts that may be meant."""
     words = speech.words()
     for fact in many.found:
-        output.say(f"  mnemark correct {fact.id} …   {output.safe_line(sentence(fact, words))}")
+        output.hint(f"  mnemark correct {fact.id} …   {output.safe_line(sentence(fact, words))}")
 
 
 def _outcome(done: Corrected) -> str:
     """Say what came of it, a sentence a line."""
     words = speech.words()
-    before = sentence(done.before, words)
+    before = clause(done.before, words)
     if done.after is None:
         lines = [words("It was never true: {fact}", fact=before)]
     else:
-        lines = [words("Corrected: {fact}", fact=sentence(done.after, words) + _dates(done))]
-        lines += [words("Not: {fact}", fact=before)] if sentence(done.after, words) != before else []
+        lines = [words("Corrected: {fact}", fact=_right(done, done.after, words))]
+        lines += [words("Not: {fact}", fact=before)] if clause(done.after, words) != before else []
     if done.again is not None:
-        lines.append(words("This holds again: {fact}", fact=sentence(done.again, words)))
+        lines.append(words("This holds again: {fact}", fact=clause(done.again, words)))
     lines.append(words("`mnemark undo {id}` takes it back.", id=done.id))
     return output.safe("\n".join(lines))
 
 
-def _dates(done: Corrected) -> str:
-    """Return the dates of a fact whose dates were corrected."""
-    before, after = done.before, done.after
-    if after is None or (before.since, before.until) == (after.since, after.until):
-        return ""
-    return f" ({after.since[:10] or '…'} – {after.until[:10] or '…'})"
+def _right(done: Corrected, after: Fact, words: speech.CommandWords) -> str:
+    """Return what is right, with the day since when where that was corrected; its end is in the sentence."""
+    told = clause(after, words)
+    if not after.since or after.since == done.before.since:
+        return told
+    day = words.date(after.since[:10])
+    since = words("{said} (since {day})", said=told.rstrip(".。"), day=day)
+    return closed(since, chinese=words.language == "zh")

@@ -15,7 +15,7 @@ from mnemark import demo as sample
 from mnemark.files import trust
 from mnemark.memory.memory import Memory
 from mnemark.types import Recall
-from mnemark_interfaces import options, output, render, workspace
+from mnemark_interfaces import options, output, render, speech, workspace
 from mnemark_interfaces.queries import DOUBTFUL
 
 _HITS: Final = 2
@@ -47,13 +47,13 @@ def demo(
         found = [{"query": query, "seconds": seconds, "answer": answer} for query, answer, seconds in answers]
         output.out_json({"workspace": str(target), "sync": report, "answers": found, "recall": block})
         return
-    output.out(f"Created a sample workspace in {output.safe(str(target))}")
+    output.tell("Created a sample workspace in {path}", path=output.safe(str(target)))
     render.report(report)
     if problem:
-        output.say(f"Note: {output.safe(problem)}")
+        output.say("Note: {reason}", reason=output.spoken(problem))
     for query, answer, seconds in answers:
         _show(query, answer, seconds)
-    output.out(f"\n{_title(f'Recalled text for the prompt “{first}”')}")
+    output.out(f"\n{_title('Recalled text for the prompt “{prompt}”', prompt=first)}")
     output.out(block.text)
     _next_steps(target)
 
@@ -65,15 +65,16 @@ def _timed_search(memory: Memory, query: str) -> tuple[Recall, float]:
     return answer, time.perf_counter() - started
 
 
-def _title(text: str) -> str:
-    return output.style(text, output.BOLD)
+def _title(text: str, /, **values: str) -> str:
+    return output.style(speech.words()(text, **values), output.BOLD)
 
 
 def _show(query: str, answer: Recall, seconds: float) -> None:
-    note = f"{seconds * 1000:.0f} ms · {answer.mode} · confidence {answer.on_topic:.2f}"
-    output.out(f"\n{_title(query)}  {output.style(note, output.DIM)}")
+    confidence = speech.words()("confidence {n}", n=f"{answer.on_topic:.2f}")
+    note = f"{seconds * 1000:.0f} ms · {answer.mode} · {confidence}"
+    output.out(f"\n{output.style(query, output.BOLD)}  {output.style(note, output.DIM)}")
     if answer.on_topic < DOUBTFUL:
-        output.out("Probably not in this memory.")
+        output.tell("Probably not in this memory.")
     else:
         render.hits(answer, query)
 
@@ -91,8 +92,13 @@ def _next_steps(target: Path) -> None:
     ):
         output.out(f"  {line.replace('mnemark ', f'{command} ')}")
     output.out(f"\n{_title('Look at it')}")
-    pages = "" if _has("jinja2", "starlette", "uvicorn") else '   # needs: pip install "mnemark[serve]"'
-    panel = "" if _has("textual") else '   # needs: pip install ".[tui]" in the folder of the source'
+    words = speech.words()
+    pages = "" if _has("jinja2", "starlette", "uvicorn") else words(
+        '   # needs: pip install "mnemark[serve]"'
+    )  # fmt: skip
+    panel = "" if _has("textual") else words(
+        '   # needs: pip install ".[tui]" in the folder of the source'
+    )  # fmt: skip
     output.out(f"  {command} web -w {place}{pages}")
     output.out(f"  {command} tui -w {place}{panel}")
 

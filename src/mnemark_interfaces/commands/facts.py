@@ -8,8 +8,8 @@ from mnemark.errors import UsageError
 from mnemark.facts.model import Fact
 from mnemark.present.facts import TOPICS, clause, sentence, topic
 from mnemark.present.phrases import bare, capital
+from mnemark.present.sources import who
 from mnemark_interfaces import options, output, render, speech, workspace
-from mnemark_interfaces.speech import WHO
 
 _LONGEST = 100
 """Characters of a sentence that are shown."""
@@ -107,7 +107,15 @@ def _say_remembered(
     done = {"dry_run": dry_run, "fact": row(fact), "replaces": row(before)}
     output.out_result(done, _outcome(fact, before, known=fact.id in known, dry_run=dry_run), json=json)
     for path, reason in waiting.items():
-        output.say(f"note: the journal has it, and the next sync writes it to {path}: {output.safe(reason)}")
+        say_later(path, reason)
+
+
+def say_later(path: str, reason: str) -> None:
+    """Say that a file could not be written now, and why."""
+    output.say(
+        "note: the journal has it, and the next sync writes it to {path}: {reason}",
+        path=output.safe_line(path), reason=output.spoken(reason),
+    )  # fmt: skip
 
 
 def _outcome(fact: Fact, before: Fact | None, *, known: bool, dry_run: bool) -> str:
@@ -169,7 +177,10 @@ def facts(
     if subject is None:
         output.say("No facts. Add one with `mnemark remember PREDICATE VALUE`.")
     else:
-        output.say(f"No facts about {output.safe(subject)}. Add one with `mnemark remember PREDICATE VALUE`.")
+        output.say(
+            "No facts about {subject}. Add one with `mnemark remember PREDICATE VALUE`.",
+            subject=output.safe_line(subject),
+        )
 
 
 def row(fact: Fact | None) -> dict[str, Any] | None:
@@ -184,7 +195,7 @@ def _listed(found: list[Fact], words: speech.CommandWords) -> list[str]:
     rows = [
         (
             f"  {_told(fact, words)}", fact.since[:10],
-            words("edited by hand") if fact.origin == "file" else words(WHO[fact.origin]),
+            words("edited by hand") if fact.origin == "file" else who(fact.origin, words),
             output.safe_line(fact.scope), output.safe_line(fact.ref) or words("not in its file yet"),
         )
         for fact in found

@@ -1,5 +1,6 @@
 """Implement `watch`: sync the index whenever files change."""
 
+import contextvars
 import threading
 from typing import Final
 
@@ -8,7 +9,7 @@ from mnemark.files.watching import watch as listen
 from mnemark.index.sync import SyncReport
 from mnemark.memory.memory import Memory
 from mnemark.text.dates import local_now
-from mnemark_interfaces import options, output, render, workspace
+from mnemark_interfaces import options, output, render, speech, workspace
 
 _LOOK_SECONDS: Final = 60.0
 """Interval of full syncs: a system under load drops events."""
@@ -42,7 +43,10 @@ class _Watch:
 
     def run(self) -> None:
         """Run until interrupted; syncs run on this thread, so that an interrupt ends them safely."""
-        listener = threading.Thread(target=self._listen, name="mnemark-watch", daemon=True)
+        spoken = contextvars.copy_context()  # a thread begins without the language
+        listener = threading.Thread(
+            target=spoken.run, args=(self._listen,), name="mnemark-watch", daemon=True
+        )  # fmt: skip
         listener.start()
         try:
             while not self.stop.is_set():
@@ -58,7 +62,7 @@ class _Watch:
 
     def _listen(self) -> None:
         try:
-            listen(self.memory.root, stop=self.stop, on_change=self._changed, on_message=output.say)
+            listen(self.memory.root, stop=self.stop, on_change=self._changed, on_message=_hint)
         except (MnemarkError, OSError) as error:
             self._failed.append(error)
             self.stop.set()
@@ -79,13 +83,14 @@ class _Watch:
             self.stop.wait(_RETRY_SECONDS)
             return
         if problem and problem != self._problem:
-            output.say(f"Note: {output.safe(problem)}")
+            output.say("Note: {reason}", reason=output.spoken(problem))
         self._problem = problem
         if not self._begun:
             self._begun = True
             output.say(
-                f"Watching {output.safe(str(self.memory.root))}: {report.files:,} files. Stop with Ctrl-C."
-            )
+                "Watching {path}: {files}. Stop with Ctrl-C.",
+                path=output.safe(str(self.memory.root)), files=render.counted(report.files, "file"),
+            )  # fmt: skip
         if report.touched:
             self._tell(report, paths)
 
@@ -94,7 +99,13 @@ class _Watch:
         if self.json:
             output.out_json({"time": moment, "paths": sorted(paths), "report": report}, line=True)
         else:
-            counts = ", ".join(render.changes(report))
-            names = f"  {', '.join(output.safe_line(path) for path in sorted(paths))}" if paths else ""
-            output.out(f"{moment:%H:%M:%S}  {counts}; {report.passages:,} passages{names}")
+            words = speech.words()
+            passages = render.counted(report.passages, "passage")
+            done = words("{changes}; {passages}", changes=render.changes(report), passages=passages)
+            names = words.listed(map(output.safe_line, sorted(paths)))
+            output.out(f"{moment:%H:%M:%S}  {done}  {names}".rstrip())
         output.flush()
+
+
+def _hint(text: str) -> None:
+    output.hint(output.spoken(text))

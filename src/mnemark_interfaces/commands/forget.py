@@ -6,9 +6,9 @@ import typer
 
 from mnemark.errors import IncompleteError
 from mnemark.memory.forgetting.receipt import Receipt
-from mnemark_interfaces import options, output, queries, workspace
+from mnemark.present.receipts import forgotten, receipt_text
+from mnemark_interfaces import options, output, queries, speech, workspace
 
-_NOT_EXACT = "--query must match the text exactly, capitals too; find the exact text with `mnemark search`."
 _Ref = Annotated[
     str | None,
     typer.Argument(metavar="[REF]", help="PATH#L12, PATH#L12-L14, PATH, or the id of a turn or fact."),
@@ -76,21 +76,26 @@ def forget(
     asked = {"query": query, "session": session, "origin": origin, "since": since, "scope": scope}
     with workspace.opened(at.root, readonly=dry_run) as memory:
         if erase and not dry_run and not yes:
-            shown = memory.forget(ref, **asked, erase=True, dry_run=True, git=git)
+            found = memory.forget(ref, **asked, erase=True, dry_run=True, git=git)
+            shown = forgotten(memory.workspace, found, None if json else speech.words())
             if shown.action == "nothing" or not _confirmed(shown):
-                output.out_result(shown, shown.text, json=json)
+                output.out_result(shown, receipt_text(shown, speech.words()), json=json)
                 return
         receipt = memory.forget(ref, **asked, erase=erase, dry_run=dry_run, git=git)
-    output.out_result(receipt, receipt.text, json=json)
+        receipt = forgotten(memory.workspace, receipt, None if json else speech.words())
+    output.out_result(receipt, receipt_text(receipt, speech.words()), json=json)
     if receipt.action == "nothing" and query:
-        output.say(_NOT_EXACT)
+        output.say(
+            "--query must match the text exactly, capitals too; find the exact text with `mnemark search`."
+        )
     if receipt.waiting and not dry_run:
         raise typer.Exit(IncompleteError.exit_code)
 
 
 def _confirmed(shown: Receipt) -> bool:
+    if output.can_ask():
+        output.hint(output.safe(receipt_text(shown, speech.words(), closing=False)))
     return output.confirm(
         "Erase this permanently?",
-        output.safe(shown.text.removesuffix("Nothing was changed.").rstrip()),
-        "erasing cannot be undone and needs a confirmation; check with --dry-run, then add --yes",
+        refusal="erasing cannot be undone and needs a confirmation; check with --dry-run, then add --yes",
     )

@@ -16,11 +16,11 @@ from mnemark.index.state import QueueCounts, Queued
 from mnemark.memory.learning.by_rule import LearningReport, Price, has_sessions
 from mnemark.memory.learning.by_rule import learn as by_rule
 from mnemark.memory.sessions.reading import learn_all
-from mnemark.present.facts import learned
+from mnemark.present.facts import inside, learned
 from mnemark.text.dates import local_now
 from mnemark_interfaces import render, speech
 from mnemark_interfaces.options import Json, Workspace
-from mnemark_interfaces.output import DIM, Progress, out, out_json, safe, safe_line, say, style
+from mnemark_interfaces.output import DIM, Progress, out, out_json, safe_line, say, spoken, style
 from mnemark_interfaces.workspace import locate, opened
 
 _FAILED_SHOWN = 20
@@ -61,12 +61,12 @@ def learn(
         now = local_now(memory.config.timezone)
         count = state.retry_failed(now) if retry else 0
         if retry:
-            say(f"Reading {count:,} of them again." if count else "Nothing to retry.")
+            say("Reading {n} of them again.", n=count) if count else say("Nothing to retry.")
         if failed:
             _show_failed(state.failed(), json=json)
             return
         with Progress() as progress:
-            tell = partial(progress.tell, "Reading", more=" conversations")
+            tell = partial(progress.tell, "Reading", more=speech.words()(" conversations"))
             if dry_run or again or session or not memory.config.llm.active:
                 report = by_rule(memory.workspace, session, dry_run=dry_run, again=again, progress=tell)
             else:
@@ -97,15 +97,20 @@ def _show(
     words = speech.words()
     for fact in report.facts:
         told = learned(fact, words)
-        out(safe_line(told if fact.status == "learned" else words.named(STATUSES[fact.status], told)))
+        out(
+            safe_line(
+                told if fact.status == "learned" else words.named(STATUSES[fact.status], inside(told, words))
+            )
+        )
         out(style(f"  “{safe_line(fact.quote)}”  {fact.ref}", DIM))
     for note in report.notes:
-        say(f"Note: {safe(note)}")
+        say("Note: {reason}", reason=spoken(note))
     new = sum(fact.status in {"learned", "would be learned"} for fact in report.facts)
     say(
-        f"Read {render.counted(report.turns, 'new turn')} in "
-        f"{render.counted(report.sessions, 'session')}; found {render.counted(new, 'fact')}."
-    )
+        "Read {turns} in {sessions}; found {facts}.",
+        turns=render.counted(report.turns, "new turn"),
+        sessions=render.counted(report.sessions, "session"), facts=render.counted(new, "fact"),
+    )  # fmt: skip
     if none_there:
         say(
             "There are no conversations here: facts are learned from sessions, not from notes, which are "
@@ -114,30 +119,36 @@ def _show(
         )
     if report.asked:
         say(
-            f"The language model answered {render.counted(report.asked, 'request')}: "
-            f"{render.counted(report.noted, 'note')} on conversations; {report.rejected:,} of its statements "
-            "were not in the turns and left out."
-        )
+            "The language model was sent {requests}: {notes} on conversations; {n} of its statements were "
+            "not in the turns and left out.",
+            requests=render.counted(report.asked, "request"), notes=render.counted(report.noted, "note"),
+            n=report.rejected,
+        )  # fmt: skip
     if dry_run:
         say("Nothing was changed. Run it again without --dry-run to apply this.")
     if any(waiting):
-        counts = [f"{waiting.due:,} now"]
+        counts = [words("{n} now", n=waiting.due)]
         if next_try is not None:
-            counts.append(f"{waiting.later:,} later (retry at {next_try:%H:%M})")
+            later = words("{n} later (retry at {time})", n=waiting.later, time=f"{next_try:%H:%M}")
+            counts.append(later)
         if waiting.failed:
-            counts.append(f"{waiting.failed:,} failed (list them with --failed)")
-        say(f"Parts of conversations for the language model to read: {', '.join(counts)}.")
+            counts.append(words("{n} failed (list them with --failed)", n=waiting.failed))
+        say("Parts of conversations for the language model to read: {counts}.", counts=words.listed(counts))
 
 
 def _show_price(price: Price, llm: LLMConfig) -> None:
     """Print what it costs to read these turns: by rule nothing, by a model this much."""
     say("By rule this is done on this machine, and costs nothing.")
-    asked = f"about {render.counted(price.requests, 'request')} and {price.tokens:,} tokens"
+    requests = render.counted(price.requests, "request")
+    asked = speech.words()("about {requests} and {n} tokens", requests=requests, n=price.tokens)
     if llm.active:
         days = max(-(-price.tokens // llm.tokens_per_day), -(-price.requests // llm.calls_per_day))
-        say(f"The language model is asked as well: {asked}; with its budget, {render.counted(days, 'day')}.")
+        say(
+            "The language model is asked as well: {asked}; with its budget, {days}.",
+            asked=asked, days=render.counted(days, "day"),
+        )  # fmt: skip
     else:
-        say(f"A language model would take {asked}; none is asked, as none has a budget.")
+        say("A language model would take {asked}; none is asked, as none has a budget.", asked=asked)
 
 
 def _show_failed(items: list[Queued], *, json: bool) -> None:
@@ -145,5 +156,8 @@ def _show_failed(items: list[Queued], *, json: bool) -> None:
         out_json({"failed": [{"ref": one.ref, "tries": one.tries, "reason": one.reason} for one in items]})
         return
     for item in items[:_FAILED_SHOWN]:
-        out(f"{safe_line(item.ref)}  {safe_line(item.reason)}")
-    say(f"{len(items):,} failed; retry with `mnemark learn --retry`." if items else "Nothing failed.")
+        out(f"{safe_line(item.ref)}  {spoken(item.reason)}")
+    if items:
+        say("{n} failed; retry with `mnemark learn --retry`.", n=len(items))
+    else:
+        say("Nothing failed.")

@@ -52,9 +52,10 @@ def _list(found: Sequence[Fact], words: Mapping[str, str]) -> None:
         output.say("Nothing to look over: what was learned is confirmed, or nothing was learned yet.")
         return
     output.say(
-        f"{render.counted(len(found), 'fact')} learned. All right? `mnemark review learned --keep`. "
-        f"Some wrong? `mnemark review learned --strike {_mark(found[0])},…` forgets these, confirms the rest."
-    )
+        "{facts} learned. All right? `mnemark review learned --keep`. Some wrong? `mnemark review learned "
+        "--strike {mark},…` forgets these, confirms the rest.",
+        facts=render.counted(len(found), "fact"), mark=_mark(found[0]),
+    )  # fmt: skip
 
 
 def _mark(fact: Fact) -> str:

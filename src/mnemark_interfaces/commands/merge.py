@@ -12,7 +12,7 @@ from mnemark.memory.merging.copies import join_copies
 from mnemark.memory.merging.copies import repair as repair_marks
 from mnemark.memory.merging.git import join_for_git
 from mnemark.memory.merging.merge import Merged
-from mnemark_interfaces import options, output, render, workspace
+from mnemark_interfaces import options, output, render, speech, workspace
 
 _SHOWN: Final = 20
 _WORDS: Final = {
@@ -71,9 +71,9 @@ def _repair(memory: Memory, *, dry_run: bool, json: bool) -> None:
         output.out_json({"joined": joined, "dry_run": dry_run})
         return
     for text in joined:
-        output.out(output.safe_line(text))
+        output.out(output.spoken(text))
     if not joined:
-        output.out("No marks of git and no conflict copies were found.")
+        output.tell("No marks of git and no conflict copies were found.")
     elif dry_run:
         output.say("Nothing was changed. Run it again without --dry-run to apply this.")
     else:
@@ -96,29 +96,45 @@ def git_merge(
 
 
 def _show(merged: Merged) -> None:
+    words = speech.words()
     what = Counter(one.what for one in merged.files)
     counts = [
         (merged.turns, "turn"), (merged.facts, "fact"), (what["new"], "new file"),
         (what["joined"] + what["doubled"], "joined file"), (what["removed"], "deleted file"),
     ]  # fmt: skip
-    tally = ", ".join(render.counted(count, name) for count, name in counts if count)
-    would = "Would bring" if merged.dry_run else "Merged"
-    if tally or not merged.erased:
-        output.out(f"{would}: {tally}" if tally else "Nothing is new there.")
+    tally = words.listed(render.counted(count, name) for count, name in counts if count)
+    if tally:
+        output.tell("Would bring: {counted}" if merged.dry_run else "Merged: {counted}", counted=tally)
+    elif not merged.erased:
+        output.tell("Nothing is new there.")
     for one in merged.files[:_SHOWN]:
-        turns = f", {render.counted(one.records, 'turn')}" if one.records else ""
-        output.out(f"  {output.safe_line(one.path)}: {_WORDS[one.what]}{turns}")
+        done = words(_WORDS[one.what])
+        came = words.listed([done, render.counted(one.records, "turn")]) if one.records else done
+        output.out("  " + words("{name}: {value}", name=output.safe_line(one.path), value=came))
     if len(merged.files) > _SHOWN:
-        output.out(f"  … and {len(merged.files) - _SHOWN:,} more")
+        output.tell("  … and {n} more", n=len(merged.files) - _SHOWN)
     if merged.erased:
-        done = "would be" if merged.dry_run else "was" if merged.erased == 1 else "were"
-        output.out(f"{render.counted(merged.erased, 'erasure')} of the other side {done} carried out here")
+        _show_erased(merged, words)
     for text in merged.review:
-        output.out(f"  {output.safe_line(text)}: see `mnemark review`")
+        output.tell("  {fact}: see `mnemark review`", fact=output.safe_line(text))
     for path in merged.waiting:
-        output.say(f"note: another program is saving {output.safe_line(path)}; the next sync goes on")
+        output.say(
+            "note: another program is saving {path}; the next sync goes on", path=output.safe_line(path)
+        )
     render.problems(merged.problems)
-    if merged.dry_run and tally:
+    if merged.dry_run and (tally or merged.erased):
         output.say("Nothing was changed. Run it again without --dry-run to apply this.")
     elif merged.id:
-        output.say(f"Take it back with `mnemark undo {merged.id}`; merge there as well to have all on both.")
+        text = "Take it back with `mnemark undo {id}`; merge there as well to have all on both."
+        output.say(text, id=merged.id)
+
+
+def _show_erased(merged: Merged, words: speech.CommandWords) -> None:
+    one, many = "1 erasure of the other side was carried out here", (
+        "{n} erasures of the other side were carried out here"
+    )  # fmt: skip
+    if merged.dry_run:
+        one, many = "1 erasure of the other side would be carried out here", (
+            "{n} erasures of the other side would be carried out here"
+        )  # fmt: skip
+    output.out(words.count(merged.erased, one, many))

@@ -15,14 +15,10 @@ from mnemark.files.mounts import Mounted, mounts_of
 from mnemark.files.user_config import MountConfig
 from mnemark_agents.connect.homes import workspace_for
 from mnemark_agents.connect.places import OtherMemory, places
-from mnemark_interfaces import options, output, render, workspace
-from mnemark_interfaces.output import out, out_json, safe, safe_line, say
+from mnemark_interfaces import options, output, render, speech, workspace
+from mnemark_interfaces.output import hint, out, out_json, safe, safe_line, say
 
 _SHOWN = 5
-_ABOUT = """
-Other memories on this machine. Searches can read them beside yours: they are not copied or changed, and
-sent to no embedding API or language model of mnemark; what is found is shown to the agents that you
-connected. `mnemark mount` shows and changes this."""
 
 
 _Folder = Annotated[
@@ -92,34 +88,48 @@ def offer(root: Path, project: Path | None, *, asks: bool, yes: bool, again: boo
             say("Nothing new was found.")
         return
     if not (asks or yes):
-        named = ", ".join(f"@{one.name} ({render.counted(len(one.found), 'note')})" for one in new)
-        say(f"Found memories of other programs: {safe_line(named)}.")
-        say(f"To search them, too: `mnemark mount --found -w {safe(str(root))}`.")
+        words = speech.words()
+        named = words.listed(
+            words("{value} ({more})", value=f"@{one.name}", more=render.counted(len(one.found), "note"))
+            for one in new
+        )
+        say("Found memories of other programs: {names}.", names=safe_line(named))
+        say("To search them, too: `mnemark mount --found -w {path}`.", path=safe(str(root)))
         return
     if asks:
-        say(_ABOUT)
+        hint("")
+        say(
+            "Other memories on this machine. Searches can read them beside yours: they are not copied or "
+            "changed, and sent to no embedding API or language model of mnemark; what is found is shown to "
+            "the agents that you connected. `mnemark mount` shows and changes this."
+        )
     for one in new:
         if not (asks or one.own):
-            say(f"{_described(one)}: others may have written it; accept it with `mnemark mount {one.name}`.")
+            say(
+                "{described}: others may have written it; accept it with `mnemark mount {name}`.",
+                described=_described(one), name=one.name,
+            )  # fmt: skip
         elif (yes and one.own) or _asked(one):
             mounts.accept(root, one.name, one.folder, one.files)
-            say(f"Searches read it as @{one.name}.")
+            say("Searches read it as @{name}.", name=one.name)
         else:
             mounts.refuse(root, one.name)
 
 
 def _asked(one: OtherMemory) -> bool:
     if one.own:
-        return typer.confirm(f"{_described(one)}. Let searches read this, too?", default=False, err=True)
+        return output.confirm("{described}. Let searches read this, too?", described=_described(one))
     for path in one.found[:_SHOWN]:
-        say(f"  {safe(str(one.folder / path))}")
-    question = f"{_described(one)}. Others may have written it. Trust it, and let searches read it?"
-    return typer.confirm(question, default=False, err=True)
+        hint(f"  {safe(str(one.folder / path))}")
+    question = "{described}. Others may have written it. Trust it, and let searches read it?"
+    return output.confirm(question, described=_described(one))
 
 
 def _described(one: OtherMemory) -> str:
-    kept = f"keeps {render.counted(len(one.found), 'note')} in {render.from_home(str(one.folder))}"
-    return safe_line(f"{one.title} {kept}")
+    return speech.words()(
+        "{title} keeps {notes} in {folder}", title=safe_line(one.title),
+        notes=render.counted(len(one.found), "note"), folder=safe_line(render.from_home(str(one.folder))),
+    )  # fmt: skip
 
 
 def _root(given: Path | None) -> Path:
@@ -167,7 +177,10 @@ def _add(root: Path, given: str, name: str, files: tuple[str, ...]) -> None:
     if there is not None and there.folder.resolve() != folder.resolve():
         raise UsageError(f"@{name} is {there.folder} already; choose another name with --name")
     mounts.accept(root, name, folder, files)
-    say(f"Searches of {safe(str(root))} read {safe(str(folder))} as @{name}.")
+    say(
+        "Searches of {path} read {folder} as @{name}.",
+        path=safe(str(root)), folder=safe(str(folder)), name=name,
+    )  # fmt: skip
 
 
 def _remove(root: Path, name: str) -> None:
@@ -178,7 +191,7 @@ def _remove(root: Path, name: str) -> None:
         raise NotFoundError(f"you accepted no mount {name!r} here; accepted or refused: {listed}")
     mounts.forget(root, name)
     mounts.discard_index(root, name)
-    say(f"Searches no longer read @{name}; its files were not touched.")
+    say("Searches no longer read @{name}; its files were not touched.", name=safe_line(name))
 
 
 def _listed(root: Path) -> list[dict[str, Any]]:
@@ -212,8 +225,9 @@ def _show(root: Path) -> None:
     if not rows:
         say("No other memory is searched, and none was found.")
         return
+    words = speech.words()
     shown = [
-        (safe_line(one["name"]), _STATES[one["state"]], f"{one['files']:,}", safe_line(one["folder"]))
+        (safe_line(one["name"]), words(_STATES[one["state"]]), f"{one['files']:,}", safe_line(one["folder"]))
         for one in rows
     ]
     out("\n".join(render.table(shown)))

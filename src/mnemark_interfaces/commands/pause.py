@@ -7,8 +7,9 @@ import typer
 
 from mnemark.errors import UsageError
 from mnemark.files import off_record
+from mnemark.present.phrases import capital
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark_interfaces import options, output, workspace
+from mnemark_interfaces import options, output, speech, workspace
 
 _LENGTH: Final = lazy_pattern(r"(\d{1,4})\s*(m|min|h|d|)")
 _MINUTES: Final = {"": 1, "m": 1, "min": 1, "h": 60, "d": 1_440}
@@ -39,12 +40,13 @@ def pause(
         if end:
             ended = off_record.end(root)
             text = "What is said is recorded again." if ended else "It was not off the record."
-            output.out_result({"off_record": False}, text, json=json)
+            output.out_result({"off_record": False}, speech.words()(text), json=json)
             return
         span = off_record.begin(root, None if for_ is None else datetime.now(UTC) + _length(for_))
     data = {"off_record": True, "until": span.end}
-    told = off_record.told(span)
-    output.out_result(data, f"{told[0].upper()}{told[1:]}. `mnemark pause --end` ends that.", json=json)
+    text = "{state}. `mnemark pause --end` ends that."
+    state = speech.words().line(off_record.told(span))
+    output.out_result(data, speech.words()(text, state=capital(state)), json=json)
 
 
 def _length(given: str) -> timedelta:

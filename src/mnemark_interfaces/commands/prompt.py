@@ -7,7 +7,7 @@ import typer
 from mnemark.errors import DegradedError, UsageError
 from mnemark.memory.curation.identity import Part
 from mnemark.memory.prompt.builder import Prompt
-from mnemark_interfaces import options, output, workspace
+from mnemark_interfaces import options, output, speech, workspace
 from mnemark_interfaces.queries import COLD_DEADLINE
 
 _Query = Annotated[
@@ -56,7 +56,7 @@ def prompt(
     else:
         _show(found, only_layers=layers)
         for reason in degraded:
-            output.say(output.safe(reason))
+            output.hint(output.spoken(reason))
     if strict and degraded:
         raise DegradedError(f"the prompt is not complete: {degraded[0]}")
 
@@ -75,19 +75,23 @@ def _show(found: Prompt, *, only_layers: bool) -> None:
     if not only_layers:
         for text in filter(None, (found.text, found.recall)):
             output.out(output.safe(text) + "\n")
-    output.out(output.style(f"{found.tokens:,} of {found.budget:,} tokens (estimated)", output.BOLD))
+    words = speech.words()
+    total = words("{n} of {budget} tokens (estimated)", n=found.tokens, budget=found.budget)
+    output.out(output.style(total, output.BOLD))
     width = max(len(part.name) for part in found.parts)
     for part in found.parts:
-        output.out(f"  {part.name:<{width}}  {part.tokens:>5} of {part.budget:<5} {_remarks(part)}".rstrip())
+        share = words("{n} of {budget}", n=f"{part.tokens:>5}", budget=f"{part.budget:<5}")
+        output.out(f"  {part.name:<{width}}  {share} {_remarks(part, words)}".rstrip())
 
 
-def _remarks(part: Part) -> str:
-    shown = [", ".join(part.sources[:4]) + (" …" if len(part.sources) > 4 else "")]
+def _remarks(part: Part, words: speech.CommandWords) -> str:
+    shown = [words.listed(part.sources[:4]) + (" …" if len(part.sources) > 4 else "")]
     if part.role == "user":
-        shown.append("quoted, in the user message")
+        shown.append(words("quoted, in the user message"))
     if part.by == "llm":
-        shown.append("by a model")
+        shown.append(words("by a model"))
     if part.left_out:
-        words = "; ".join(output.safe_line(words) for words in part.left_out[:3])
-        shown.append(f"left out {len(part.left_out)}: {words}{' …' if len(part.left_out) > 3 else ''}")
+        some = words.clauses(output.safe_line(one).removeprefix("- ") for one in part.left_out[:3])
+        some += " …" if len(part.left_out) > 3 else ""
+        shown.append(words("left out {n}: {items}", n=len(part.left_out), items=some))
     return " · ".join(filter(None, shown))

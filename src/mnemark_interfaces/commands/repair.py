@@ -8,14 +8,14 @@ from typing import Annotated
 import typer
 from msgspec.structs import replace
 
-from mnemark.embed.fetch import RECOMMENDED, describe
+from mnemark.embed.fetch import RECOMMENDED, Model, describe
 from mnemark.embed.fetch import fetch as download
 from mnemark.embed.local import LocalEmbedder
 from mnemark.errors import IncompleteError, IntegrityError, NewerFormatError, UsageError
 from mnemark.memory.health import doctor as health
 from mnemark.memory.health import upgrades
 from mnemark_agents.connect.check import moved
-from mnemark_interfaces import options, output, workspace
+from mnemark_interfaces import options, output, render, speech, workspace
 
 _SHOWN_ALIKE = 5
 """Maximum number of findings of one kind shown."""
@@ -102,25 +102,34 @@ def _fetched(root: Path, name: str, *, yes: bool) -> bool:
         configured = memory.config.embedder
         kind, _, wanted = configured.partition(":")
         model = describe(name or (wanted if kind == "fastembed" else "") or RECOMMENDED)
-        size = f"{model.megabytes} MB" if model.megabytes else "of unknown size"
-        about = f"{model.name} ({model.dimension} dimensions, {size}, licence {model.licence})"
         if not model.here:
-            output.say(f"{about} will be downloaded to {output.safe(str(model.folder))}.")
+            _describe(model)
             refusal = "the download needs a confirmation; add --yes"
-            if not yes and not output.confirm("Download it?", "", refusal):
+            if not yes and not output.confirm("Download it?", refusal=refusal):
                 return False
         seconds = download(model)
-        done = f"was downloaded in {seconds:.0f} s" if seconds else "is already downloaded"
-        output.say(f"{model.name} {done}.")
+        text = "{model} was downloaded in {seconds} s." if seconds else "{model} is already downloaded."
+        output.say(text, model=model.name, seconds=f"{seconds:.0f}")
         active = f"fastembed:{model.name}"
         if configured != active:
             pace = upgrades.pace(
                 LocalEmbedder(model.name), upgrades.sample(memory.workspace), "; embedding all texts"
             )
             output.say(
-                f'To use it, set embedder = "{active}" in mnemark.toml, then run `mnemark sync`{pace}.'
-            )
+                'To use it, set embedder = "{model}" in mnemark.toml, then run `mnemark sync`{pace}.',
+                model=active, pace=output.spoken(pace),
+            )  # fmt: skip
     return True
+
+
+def _describe(model: Model) -> None:
+    words = speech.words()
+    size = f"{model.megabytes} MB" if model.megabytes else words("of unknown size")
+    output.say(
+        "{model} ({n} dimensions, {size}, licence {licence}) will be downloaded to {path}.",
+        model=model.name, n=model.dimension, size=size, licence=model.licence,
+        path=output.safe(str(model.folder)),
+    )  # fmt: skip
 
 
 def _show(report: health.HealthReport, root: Path, *, json: bool) -> None:
@@ -138,17 +147,24 @@ def _show(report: health.HealthReport, root: Path, *, json: bool) -> None:
 
 def _show_findings(findings: Sequence[health.Finding]) -> None:
     """Print findings, one line each with its fix; of each kind at most `_SHOWN_ALIKE`."""
+    words = speech.words()
     styles = {"ok": output.DIM, "warn": output.YELLOW, "error": output.RED}
+    width = max(render.width(words(name)) for name in styles)
     for (_, kind, _), alike in itertools.groupby(
         enumerate(findings), lambda pair: (pair[1].level, pair[1].kind, pair[1].kind or pair[0])
     ):
         group = [finding for _, finding in alike]
         first = group[0]
-        mark = output.style(f"{first.level:<5}", styles[first.level])
+        level = words(first.level)
+        mark = output.style(level, styles[first.level]) + " " * (width - render.width(level))
         shown = group[: _SHOWN_ALIKE if kind else None]
         for finding in shown:
-            fix = f": {finding.fix}" if finding.fix not in finding.what else ""
-            output.out(f"{mark}  {output.safe_line(finding.what + fix)}")
+            fix = finding.fix if finding.fix not in finding.what else ""
+            output.out(f"{mark}  {_with_fix(output.spoken(finding.what), fix)}")
         if len(group) > len(shown):
-            fix = f": {output.safe_line(first.fix)}" if first.fix else ""
-            output.out(f"{mark}  … and {len(group) - len(shown):,} more (--json lists all of them){fix}")
+            more = words("… and {n} more (--json lists all of them)", n=len(group) - len(shown))
+            output.out(f"{mark}  {_with_fix(more, first.fix)}")
+
+
+def _with_fix(what: str, fix: str) -> str:
+    return speech.words()("{name}: {value}", name=what, value=output.spoken(fix)) if fix else what

@@ -11,22 +11,12 @@ from mnemark.files.scopes import check_known, scopes_of
 from mnemark.memory.memory import Memory
 from mnemark.memory.review.explain import QueryRank, Why
 from mnemark.memory.review.review import ReviewItem
-from mnemark.present import facts, proposals
+from mnemark.present import explained, facts, proposals
 from mnemark.present.changes import NAMES
-from mnemark.present.sources import place, source
+from mnemark.present.sources import place, source, who
 from mnemark_interfaces import options, output, render, speech, workspace
 from mnemark_interfaces.commands.facts import row
 from mnemark_interfaces.commands.learned import learned
-from mnemark_interfaces.speech import WHO
-
-_WORDS = {
-    "proposal": "proposed",
-    "conflict": "conflict",
-    "removed": "removed before",
-    "otherwise": "said otherwise",
-    "edit": "changed in a file",
-}
-
 
 _Id = Annotated[
     str | None,
@@ -103,7 +93,7 @@ def review(
             found = [one for one in found if one.id == id_]
             if not found:
                 raise NotFoundError(f"nothing to review has the id {id_!r}; `mnemark review` lists the ids")
-    _show(found, json=json, whole=action == "show")
+        _show(memory, found, json=json, whole=action == "show")
 
 
 def _waiting(memory: Memory, scope: str) -> list[ReviewItem]:
@@ -119,7 +109,7 @@ def _decide(memory: Memory, action: str, id_: str, scope: str, *, suspect: bool,
     done = {"id": id_, "action": action, "fact": row(fact), "diff": diff}
     words = speech.words()
     name = "accepted" if action == "accept" else "rejected"
-    told = words(name) if fact is None else words.named(name, facts.sentence(fact, words))
+    told = words(name) if fact is None else words.named(name, facts.clause(fact, words))
     if id_ != "edits":
         told += words(" (undo with `mnemark undo {id}`)", id=id_)
     if diff:
@@ -127,16 +117,17 @@ def _decide(memory: Memory, action: str, id_: str, scope: str, *, suspect: bool,
     output.out_result(done, told, json=json)
 
 
-def _show(found: list[ReviewItem], *, json: bool, whole: bool) -> None:
+def _show(memory: Memory, found: list[ReviewItem], *, json: bool, whole: bool) -> None:
+    words = speech.words()
     if json:
         from msgspec.structs import asdict
 
-        output.out_json({"waiting": [{**asdict(one), "fact": row(one.fact)} for one in found]})
+        told = (proposals.told(one) for one in found)
+        output.out_json({"waiting": [{**asdict(one), "fact": row(one.fact)} for one in told]})
         return
-    words = speech.words()
     scopes = any(one.fact.scope for one in found)
     rows = [
-        (one.id, words(_WORDS[one.what]), one.time[:10], *([output.safe_line(one.fact.scope)] * scopes),
+        (one.id, proposals.kind(one, words), one.time[:10], *([output.safe_line(one.fact.scope)] * scopes),
          _headline(one))
         for one in found
     ]  # fmt: skip
@@ -145,8 +136,7 @@ def _show(found: list[ReviewItem], *, json: bool, whole: bool) -> None:
     for one in found if whole else ():
         if one.suspect:
             _show_suspect(one)
-        source = one.fact.source or one.fact.path or words("unknown")
-        output.out(f"  {words.named('source', output.safe_line(source))}")
+        output.out(f"  {words.named('source', _source(memory, one, words))}")
         output.out("  " + words("details: `mnemark why {id}`", id=one.id))
         if one.diff:
             output.out(f"  {words('accepting it changes your line:')}\n{output.safe(one.diff.rstrip())}")
@@ -154,21 +144,28 @@ def _show(found: list[ReviewItem], *, json: bool, whole: bool) -> None:
         output.say("Nothing to review.")
 
 
+def _source(memory: Memory, one: ReviewItem, words: speech.CommandWords) -> str:
+    """Return who said a thing and where, in words, with the ref to read it."""
+    told = source(memory.workspace, one.fact, words)
+    ref = one.fact.source or one.fact.path
+    return output.safe_line(words("{value} ({more})", value=told, more=ref) if ref else told)
+
+
 def _headline(one: ReviewItem) -> str:
     """Return the text of a row; what looks like instructions is no headline."""
     words = speech.words()
     if not one.suspect:
-        return output.safe_line(proposals.sentence(one, words))
+        return output.safe_line(proposals.sentence(one, words, alone=False))
     return words(
         "looks like instructions to a model, from {who}; `review show {id}`",
-        who=words(WHO[one.fact.origin]), id=one.id,
+        who=who(one.fact.origin, words), id=one.id,
     )  # fmt: skip
 
 
 def _show_suspect(one: ReviewItem) -> None:
     """Print what looks like instructions as a quotation, and what can be done: to reject it first."""
     words = speech.words()
-    for line in output.safe(one.text).splitlines():
+    for line in output.safe(proposals.sentence(one, words)).splitlines():
         output.out(f"  > {line}")
     output.out("  " + words("drop it: `mnemark review reject {id}`", id=one.id))
     output.out(
@@ -200,10 +197,10 @@ def why(
     root = workspace.locate(workspace_)
     opener = workspace.as_it_is if workspace.is_empty(root) else workspace.followed
     with opener(root) as (memory, late):
-        found = memory.why(ref, query)
+        found = explained.told(memory.workspace, memory.why(ref, query), None if json else speech.words())
         lines = [] if json else _lines(memory, found, speech.words())
     for reason in late:
-        output.say(reason)
+        output.hint(output.spoken(reason))
     if json:
         from msgspec.structs import asdict
 
@@ -218,31 +215,30 @@ def _lines(memory: Memory, found: Why, words: speech.CommandWords) -> list[str]:
     ws = memory.workspace
     fact = next((one for one in found.history if one.id == found.id), None)
     lines = [
-        facts.sentence(fact, words) if fact is not None and fact.otherwise is None else found.text,
+        found.text,
         f"  {words(found.kind)} {found.ref}",
     ]
 
     def tell(name: str, value: str) -> None:
         lines.append(f"  {words.named(name, value)}")
 
-    who = source(ws, fact, words) if fact is not None else words(WHO.get(found.origin, found.origin))
-    tell("comes from", who)
+    if fact is not None or found.kind != "turn" or found.id:  # in a talk, many speak
+        tell("comes from", source(ws, fact, words) if fact is not None else who(found.origin, words))
     if found.entry:
-        tell(
-            "in the core memory",
-            f"{found.entry}, {words.told(found.earned or 'no longer needed there').text}",
-        )
+        earned = words.line(found.earned) if found.earned else words("no longer needed there")
+        tell("in the core memory", words("{entry}, {reason}", entry=found.entry, reason=earned))
     if found.time:
         tell("learned", render.minute(render.on_clock(found.time, ws.now().tzinfo)))
     if found.session:
-        tell("talk", f"{place(ws, found.session, words)} ({found.session})")
+        talk = place(ws, found.session, words)
+        tell("talk", words("{value} ({more})", value=talk, more=found.session))
     if found.waits:
         tell("waits for review", words(found.waits))
     if found.hidden:
         lines.append(f"  {words('forgotten or undone: searches do not return it')}")
     for one in found.sources:
         tell("source", one.ref)
-        said = words.told(one.problem).text if one.problem else _one_line(one.text)
+        said = words.line(one.problem) if one.problem else _one_line(one.text)
         lines.append(f"    {words.named(one.role, said)}" if one.role else f"    {said}")
     return [*lines, *_life(found, words), *(_query_lines(found.found, words) if found.found else [])]
 
@@ -252,21 +248,24 @@ def _life(found: Why, words: speech.CommandWords) -> list[str]:
     lines = []
     if len(found.history) > 1:
         lines.append(f"  {words.named('history', '').rstrip()}")
-        lines += [f"    {facts.sentence(one, words)}  ({words(WHO[one.origin])})" for one in found.history]
-    lines += [f"  {one.text} ({words(WHO.get(one.origin, one.origin))}, {one.id})" for one in found.corrected]
+        for fact in found.history:
+            told, by = facts.sentence(fact, words), who(fact.origin, words)
+            lines.append("    " + words("{value} ({more})", value=told, more=by))
+    for one in found.corrected:
+        more = words.listed([who(one.origin, words), one.id])
+        lines.append(f"  {one.time[:10]}  " + words("{value} ({more})", value=one.text, more=more))
     if found.confirmations:
         times = words.count(len(found.confirmations), "confirmed once", "confirmed {n} times")
         lines.append(f"  {times}")
     for line in found.journal:
-        who = words(WHO.get(line.origin, line.origin))
-        lines.append(
-            f"  {render.minute(line.time)}  {words(NAMES.get(line.kind, line.kind))} ({who})  {line.ref}"
-        )
+        what, by = words(NAMES.get(line.kind, line.kind)), who(line.origin, words)
+        done = words("{value} ({more})", value=what, more=by)
+        lines.append(f"  {render.minute(line.time)}  {done}  {line.ref}")
     return lines
 
 
 def _query_lines(found: QueryRank, words: speech.CommandWords) -> list[str]:
-    reason = words.told(found.reason).text
+    reason = words.line(found.reason)
     lines = ["  " + words("search for “{query}”: {reason}", query=_one_line(found.query), reason=reason)]
     for name, route in found.routes.items():
         rank = route.get("rank")
@@ -274,8 +273,10 @@ def _query_lines(found: QueryRank, words: speech.CommandWords) -> list[str]:
         lines.append("    " + words("{route}: {shown}, score {score}", route=name, shown=shown,
                                     score=f"{route['score']:.3f}"))  # fmt: skip
     lines += [f"    {name}: {value:+.3f}" for name, value in found.boosts.items()]
-    lines += ["    " + words("matching words: {words}", words=", ".join(found.here))] if found.here else []
-    lines += ["    " + words("missing words: {words}", words=", ".join(found.absent))] if found.absent else []
+    lines += ["    " + words("matching words: {words}", words=words.listed(found.here))] if found.here else []
+    lines += (
+        ["    " + words("missing words: {words}", words=words.listed(found.absent))] if found.absent else []
+    )
     return lines
 
 

@@ -15,7 +15,7 @@ from mnemark.errors import BusyError, MnemarkError, NotFoundError, UsageError
 from mnemark_agents import daemon
 from mnemark_agents.daemon import Daemon
 from mnemark_agents.hook import command
-from mnemark_interfaces import options, output
+from mnemark_interfaces import options, output, speech
 from mnemark_interfaces.mcp import front
 
 _STOP_SECONDS = 15.0
@@ -93,7 +93,10 @@ def _tell(found: Daemon, state: str, *, json: bool) -> None:
             {"url": found.url, "pid": found.pid, "version": found.version, "state": state}, line=True
         )
     else:
-        output.out(f"{found.url}  process {found.pid}, version {found.version}, {state}")
+        output.tell(
+            "{url}  process {pid}, version {version}, {state}",
+            url=found.url, pid=str(found.pid), version=found.version, state=speech.words()(state),
+        )  # fmt: skip
     output.flush()
 
 
@@ -112,11 +115,14 @@ def _stop(*, json: bool) -> None:
 
 def hook(
     event: Annotated[
-        str, typer.Argument(help="session-start, prompt, tool, response, compact or session-end.")
+        str,
+        typer.Argument(
+            metavar="[EVENT]", help="session-start, prompt, tool, response, compact or session-end."
+        ),
     ] = "",
     *,
     agent: Annotated[
-        str, typer.Option("--agent", "-a", help="claude-code, codex, gemini-cli or cursor.")
+        str, typer.Option("--agent", "-a", metavar="AGENT", help="claude-code, codex, gemini-cli or cursor.")
     ] = "",
     workspace_: options.Workspace = None,
     alone: Annotated[bool, typer.Option("--alone", help="Do not use the daemon.")] = False,
@@ -131,7 +137,7 @@ def hook(
     words += [f"--workspace={workspace_}"] if workspace_ else []
     words += ["--alone"] if alone else []
     if command.run(words) is None:
-        output.out("Give an event: session-start, prompt, tool, response, compact or session-end.")
+        output.tell("Give an event: session-start, prompt, tool, response, compact or session-end.")
 
 
 def mcp(

@@ -13,7 +13,7 @@ from mnemark.memory.sessions.reading import end_and_read
 from mnemark.present.talks import talk
 from mnemark_interfaces import render, speech
 from mnemark_interfaces.options import Json, Workspace
-from mnemark_interfaces.output import CYAN, DIM, out, out_json, safe, safe_line, say, style
+from mnemark_interfaces.output import CYAN, DIM, out, out_json, safe, safe_line, say, spoken, style
 from mnemark_interfaces.workspace import locate, opened, session_in
 
 _Action = Annotated[
@@ -102,11 +102,13 @@ def _show(one: Ended) -> None:
         if path:
             out(style(safe(path), DIM))
     if one.rejected:
-        say(f"The language model gave {render.counted(one.rejected, 'statement')} that the turns do not "
-            "support; left out.")  # fmt: skip
+        say(
+            "The language model gave {statements} that the turns do not support; left out.",
+            statements=render.counted(one.rejected, "statement"),
+        )
     for problem in one.problems:
-        say(f"Warning: {safe(problem)}")
+        say("Warning: {error}", error=spoken(problem))
     if one.status == "unchanged":
-        say(f"No new turns in {safe(one.session)} since it was last ended.")
+        say("No new turns in {session} since it was last ended.", session=safe_line(one.session))
     elif one.group:
-        say(f"Undo with `mnemark undo {one.group}`.")
+        say("Undo with `mnemark undo {id}`.", id=one.group)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, get_args
+from typing import Annotated, Any, get_args
 
 import typer
 
@@ -18,7 +18,8 @@ from mnemark.memory.transfer.restore import Restored
 from mnemark.memory.transfer.restore import restore as bring_back
 from mnemark.memory.transfer.transfer import ExportFormat, export_workspace
 from mnemark.types import Problem
-from mnemark_interfaces import options, output, render, workspace
+from mnemark_interfaces import options, output, render, speech, workspace
+from mnemark_interfaces.status import people
 
 _SHOWN_PATHS = 20
 _SHOWN_NAMES = 12
@@ -77,9 +78,11 @@ def export(
     _check_target(path)
     with workspace.opened(workspace.locate(workspace_), readonly=True) as memory:
         done = export_workspace(memory.workspace, path, format=chosen)  # type: ignore[arg-type] # checked
-    records = f", {done.records:,} lines" if done.records else ""
-    tally = f"{render.counted(done.files, 'file')}{records}, {render.size(done.bytes)}"
-    output.out_result(done, f"{done.target}: {tally}", json=json)
+    counts = [
+        render.counted(done.files, "file"),
+        render.counted(done.records, "line") if done.records else "",
+    ]
+    _out_done(done, done.target, *counts, render.size(done.bytes), json=json)
     _report_missing(done.problems, "the export is not complete", json=json)
 
 
@@ -112,11 +115,12 @@ def _export_folder(
         for name, count in counts.items()
         if count and (form != "html" or name == "conversation")
     ]
-    news = [f"{done.changed:,} new or changed"] if done.changed < done.files else []
-    news += [f"{done.removed:,} removed"] if done.removed else []
-    files = render.counted(done.files, "file") + (f" ({', '.join(news)})" if news else "")
-    tally = ", ".join([*told, files, render.size(done.bytes)])
-    output.out_result(done, f"{done.target}: {tally}", json=json)
+    words = speech.words()
+    news = [words("{n} new or changed", n=done.changed)] if done.changed < done.files else []
+    news += [words("{n} removed", n=done.removed)] if done.removed else []
+    files = render.counted(done.files, "file")
+    files = words("{value} ({more})", value=files, more=words.listed(news)) if news else files
+    _out_done(done, done.target, *told, files, render.size(done.bytes), json=json)
     _report_missing(done.problems, "the export is not complete", json=json)
 
 
@@ -138,8 +142,8 @@ def backup(
     """
     _check_target(target)
     done = save(workspace.locate(workspace_), target)
-    size = render.size(done.bytes)
-    output.out_result(done, f"{done.target}: {_tally(done)}, {size}, verified", json=json)
+    verified = speech.words()("verified")
+    _out_done(done, done.target, *_tally(done), render.size(done.bytes), verified, json=json)
     _report_missing(done.problems, "the backup is not complete", json=json)
 
 
@@ -156,7 +160,7 @@ def restore(
     here: restore only what is yours.
     """
     done = bring_back(source, folder)
-    output.out_result(done, f"{done.workspace}: {_tally(done)}, {render.size(done.bytes)}", json=json)
+    _out_done(done, done.workspace, *_tally(done), render.size(done.bytes), json=json)
     _report_missing(done.problems, "the restored folder is not complete", json=json)
 
 
@@ -168,9 +172,16 @@ def _check_target(target: Path | None) -> None:
         )
 
 
-def _tally(done: Saved | Restored) -> str:
+def _tally(done: Saved | Restored) -> list[str]:
     counts = {"file": done.files, "folder": done.folders, "link": done.links}
-    return ", ".join(render.counted(n, name) for name, n in counts.items() if n or name == "file")
+    return [render.counted(n, name) for name, n in counts.items() if n or name == "file"]
+
+
+def _out_done(done: Any, target: str, *counts: str, json: bool) -> None:
+    """Print what was written, and how much."""
+    words = speech.words()
+    told = words("{name}: {value}", name=target, value=words.listed(filter(None, counts)))
+    output.out_result(done, told, json=json)
 
 
 def _report_missing(problems: Sequence[Problem], without: str, *, json: bool) -> None:
@@ -180,12 +191,12 @@ def _report_missing(problems: Sequence[Problem], without: str, *, json: bool) ->
         IncompleteError: something is missing.
     """
     for problem in () if json else problems:
-        what = "left out" if problem.skipped else "note"
-        output.say(f"{what}: {output.safe_line(problem.path)}: {output.safe_line(problem.reason)}")
+        render.problem(problem, skipped="left out: {path}: {reason}")
     missing = sum(problem.skipped for problem in problems)
     if missing:
         raise IncompleteError(
-            f"{without}: {render.counted(missing, 'item')} left out (see the list); all else is included"
+            f"{without}: {missing:,} item{'' if missing == 1 else 's'} left out (see the list); all else is "
+            "included"
         )
 
 
@@ -263,7 +274,7 @@ def import_(
 
 def _tell(progress: output.Progress, counts: Mapping[str, int]) -> None:
     came = counts["turns"] + counts["notes"] + counts["same"]
-    progress.tell("Importing", came, 0, " turns and notes")
+    progress.tell("Importing", came, 0, speech.words()(" turns and notes"))
 
 
 def _split(words: Sequence[Path]) -> tuple[str, Sequence[Path]]:
@@ -301,37 +312,42 @@ def _suggest_next(done: Sequence[Summary]) -> None:
 
 
 def _show(summary: Summary) -> None:
-    counts = {
-        "note": summary.notes,
-        "session": summary.sessions,
-        "turn": summary.turns,
-        "fact": summary.facts,
-        "proposal": summary.proposals,
-    }
-    found = [render.counted(count, name) for name, count in counts.items() if count]
-    others = {
-        "already there": summary.same, "redacted": summary.redacted, "now yours": summary.corrected
-    }  # fmt: skip
-    found += [f"{count:,} {name}" for name, count in others.items() if count]
-    words = ", ".join(found) or "nothing"
+    words = speech.words()
+    text = "Would import from {title}: {words}" if summary.dry_run else "Imported from {title}: {words}"
     title = format_titles().get(summary.format, summary.format)
-    output.out(f"{'Would import' if summary.dry_run else 'Imported'} from {title}: {words}")
+    output.tell(text, title=title, words=words.listed(_counts(summary)) or words("nothing"))
     if summary.began:
-        people = ", ".join(output.safe_line(name) for name in list(summary.people)[:_SHOWN_PEOPLE])
-        output.out(f"  from {summary.began} to {summary.ended}" + (f", with {people}" if people else ""))
+        text = "  from {began} to {ended}, with {people}" if summary.people else "  from {began} to {ended}"
+        names = people(list(summary.people)[:_SHOWN_PEOPLE])
+        output.tell(text, began=summary.began, ended=summary.ended, people=names)
     for path in summary.paths[:_SHOWN_PATHS]:
         output.out(f"  {output.safe_line(path)}")
     if len(summary.paths) > _SHOWN_PATHS:
-        output.out(f"  … and {len(summary.paths) - _SHOWN_PATHS:,} more")
+        output.tell("  … and {n} more", n=len(summary.paths) - _SHOWN_PATHS)
     if summary.left:
-        output.out("Left out:")
+        output.tell("Left out:")
     for one in summary.left:
-        output.out(f"  {output.safe_line(str(one))}")
+        what = output.safe_line(words.amount(one.count, one.what, one.counted))
+        output.out("  " + words("{name}: {value}", name=what, value=output.spoken(one.reason)))
     if summary.speakers:
-        names = ", ".join(summary.speakers[:_SHOWN_NAMES])
-        more = f" and {len(summary.speakers) - _SHOWN_NAMES:,} more" * (len(summary.speakers) > _SHOWN_NAMES)
         output.say(
-            f"None of those who speak is known to be you: {output.safe_line(names)}{more}. If you are one of "
-            "them, import it again with --me NAME; without it nothing is learned from these words."
+            "None of those who speak is known to be you: {names}. If you are one of them, import it again "
+            "with --me NAME; without it nothing is learned from these words.",
+            names=people(summary.speakers, _SHOWN_NAMES),
         )
     render.problems(summary.problems)
+
+
+def _counts(summary: Summary) -> list[str]:
+    """Return how much of each kind came."""
+    counts = {
+        "note": summary.notes, "session": summary.sessions, "turn": summary.turns, "fact": summary.facts,
+        "proposal": summary.proposals,
+    }  # fmt: skip
+    others = {
+        "{n} already there": summary.same, "{n} redacted": summary.redacted,
+        "{n} now yours": summary.corrected,
+    }  # fmt: skip
+    words = speech.words()
+    found = [render.counted(count, name) for name, count in counts.items() if count]
+    return found + [words(text, n=count) for text, count in others.items() if count]

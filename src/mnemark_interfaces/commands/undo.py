@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from mnemark.memory.undo.undo import undo as undo_change
-from mnemark.present.receipts import undone
+from mnemark.present import receipts
 from mnemark_interfaces import options, output, speech, workspace
 
 _Id = Annotated[
@@ -30,24 +30,25 @@ def undo(
     Undoing a fact removes it from its file and restores the value before it; forgotten text is found again,
     and what was reviewed waits again. Without an id, it first says what it is about to undo.
     """
-    at = workspace.place(workspace_)
+    at, words = workspace.place(workspace_), speech.words()
     with workspace.opened(at.root) as memory:
+        ws, words = memory.workspace, speech.words()
         done = undo_change(
-            memory.workspace, id_, scopes=("", *(at.scopes(None) or ())),
-            announce=lambda text: None if json else output.say(f"Undoing {output.safe(text)}."),
+            ws, id_, scopes=("", *(at.scopes(None) or ())),
+            announce=lambda id: None if json else output.hint(output.safe(receipts.undoing(ws, id, words))),  # noqa: A006
         )  # fmt: skip
-        words = speech.words()
-        told = [undone(memory.workspace, one, words) for one in done]
+        told = receipts.told(ws, done)
+        said = [receipts.undone(ws, one, words) for one in done]
     if json:
-        output.out_json({"undone": done})
+        output.out_json({"undone": told})
         return
-    for one, text in zip(done, told, strict=True):
+    for one, text in zip(done, said, strict=True):
         output.out(output.safe(text))
-        for path in one.waiting:
-            later = (
-                "" if one.what == "merge" else words(" could not be changed now; the next sync changes it")
-            )
-            output.say(f"{words.named('note', output.safe(path))}{later}")
+        for path in map(output.safe_line, one.waiting):
+            if one.what == "merge":
+                output.say("note: {path}", path=path)
+            else:
+                output.say("note: {path} could not be changed now; the next sync changes it", path=path)
 
 
 def revert(
@@ -75,9 +76,10 @@ def revert(
     """
     with workspace.opened(workspace.locate(workspace_), readonly=dry_run) as memory:
         done = memory.revert(session=session, origin=origin, since=since, dry_run=dry_run)
-    output.out_result(done, done.text, json=json)
+        done = receipts.reverted(memory.workspace, done, None if json else speech.words())
+    output.out_result(done, receipts.reverted_text(done, speech.words()), json=json)
     if done.id and not json:
-        output.say(f"Show the hidden turns again with `mnemark undo {done.id}`.")
+        output.say("Show the hidden turns again with `mnemark undo {id}`.", id=done.id)
 
 
 def pin(

@@ -9,22 +9,20 @@ import typer
 
 from mnemark.errors import BusyError, UsageError, one_of
 from mnemark.facts.visible import Visible
+from mnemark.files import off_record
 from mnemark.files.config import load
 from mnemark.files.edit import edit
 from mnemark.files.layout import in_scope
+from mnemark.files.noting import taken_in
 from mnemark.files.reading import READ_LIMIT
 from mnemark.files.scopes import one_scope, scopes_of
 from mnemark.files.workspace import Workspace
-from mnemark.memory.browse.change_rows import single
-from mnemark.memory.journal.changes import NotedChange, payload_of
-from mnemark.present import changes
 from mnemark.text.dates import local_now
 from mnemark.text.dates.ranges import moment
 from mnemark.text.markdown.writing import added
-from mnemark.text.redaction.redact import redact
 from mnemark_interfaces import options, output, render, speech, workspace
 from mnemark_interfaces.queries import read_text
-from mnemark_interfaces.timeline import LogEntry, Timeline
+from mnemark_interfaces.timeline import LogEntry, Timeline, change_told
 
 if TYPE_CHECKING:
     from mnemark.memory.open_workspace import OpenWorkspace
@@ -89,6 +87,7 @@ def _turn(root: Path, words: str, session: str, role: str, scope: str | None) ->
     kind, _, name = (scope or "").partition("/")
     if scope and (kind not in {"users", "agents"} or not name):
         raise UsageError(f"--scope must be users/NAME or agents/NAME for a session, not {scope!r}")
+    off_record.check(root, "record a turn")  # a hook's turn is left out silently; a person is told
     with workspace.opened(root) as memory:
         log = workspace.session_in(memory, session, scope or "")
         turn = log.add(role, words)
@@ -99,10 +98,9 @@ def _bullet(root: Path, words: str, scope: str | None) -> dict[str, str]:
     """Append a bullet to today's note; a new note begins with its date."""
     ws = Workspace(root, load(root))
     now = ws.now()
-    words, found = redact(words, ws.rules)
-    if found:
-        kinds = ", ".join(sorted({kind for kind, _, _ in found}))
-        output.say(f"Note: secrets were removed before saving: {kinds}")
+    words, kinds = taken_in(root, words, ws.rules)
+    if kinds:
+        output.say("Note: secrets were removed before saving: {kinds}", kinds=speech.words().listed(kinds))
     first, *more = words.split("\n")
     path = in_scope(one_scope(scope or ""), f"memory/{now:%Y-%m-%d}.md")
     bullet = [f"- {now:%H:%M} {first}", *(f"  {line}" for line in more)]
@@ -122,7 +120,7 @@ def _bullet(root: Path, words: str, scope: str | None) -> dict[str, str]:
     if result.status == "deferred":
         raise BusyError(f"another program is saving {path}; nothing was written, try again in a moment")
     for problem in result.problems:
-        output.say(f"note: {output.safe(problem.path)}: {output.safe(problem.reason)}")
+        render.problem(problem, skipped="note: {path}: {reason}")
     where = _lines_of(result.content.decode("utf-8", "replace").splitlines(), bullet)
     return {"ref": f"{path}{where}", "time": now.isoformat(timespec="seconds"), "text": words}
 
@@ -176,26 +174,23 @@ def _show(entries: list[LogEntry], ws: "OpenWorkspace | None" = None) -> None:
             output.style(output.safe_line(entry.id or entry.ref), output.CYAN),
         )
         is_change = entry.kind == "change" and ws is not None
-        text = _change(entry, words, ws) if is_change and ws is not None else " ".join(entry.text.split())
+        text = change_told(entry, ws, words) if is_change and ws is not None else " ".join(entry.text.split())
         who = "" if is_change else words(output.safe_line(entry.who))
         out = output.safe(render.shortened(text, _WORDS))
         output.out("  ".join(filter(None, (when, place, who, out))))
 
 
-def _change(entry: LogEntry, words: speech.CommandWords, ws: "OpenWorkspace") -> str:
-    """Return what a change did as a sentence."""
-    if len(entry.takes_back) > 1:
-        return words("Took {n} changes back.", n=len(entry.takes_back))
-    noted = NotedChange(entry.id, entry.who, entry.time, entry.origin, entry.scope, "", "", 0)
-    return changes.sentence(single(ws, noted, payload_of(entry.text)), words, ws)
-
-
 def _say_nothing(timeline: Timeline, since: datetime | None) -> None:
     """Say that there are no entries, and which scopes that were not asked have some."""
-    then = " yet" if since is None else " since then"
     if others := list(islice(timeline.elsewhere(since), _SHOWN + 1)):
-        names = ", ".join(map(output.safe, others[:_SHOWN])) + (", …" if len(others) > _SHOWN else "")
-        output.say(f"Nothing has been written here{then}, but in {names}: see it with --scope {others[0]}, "
-                   "or --scope '*'.")  # fmt: skip
+        names = speech.words().listed([*map(output.safe, others[:_SHOWN]), *["…"][: len(others) - _SHOWN]])
+        output.say(
+            "Nothing has been written here yet, but in {names}: see it with --scope {scope}, or --scope '*'."
+            if since is None
+            else "Nothing has been written here since then, but in {names}: see it with --scope {scope}, or "
+            "--scope '*'.",
+            names=names, scope=others[0],
+        )  # fmt: skip
     else:
-        output.say(f"Nothing has been written{then}.")
+        text = "Nothing has been written yet." if since is None else "Nothing has been written since then."
+        output.say(text)

@@ -6,6 +6,7 @@ from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
+from mnemark.facts.correct import Right
 from mnemark.types import Kind, Origin
 
 Milliseconds = Annotated[int, msgspec.Meta(ge=0)]
@@ -39,7 +40,8 @@ class Call(NamedTuple):
     """A call of the API: `POST /v1/<name>`."""
 
     name: str
-    body: type[Body]
+    body: type[msgspec.Struct]
+    """A `Body`, or what has its `workspace` otherwise."""
     run: Callable[[Any, Any], Any]
     """Of the `PooledWorkspace` and the body."""
     summary: str
@@ -152,17 +154,11 @@ class RememberBody(Body):
     replaces: str = ""
 
 
-class CorrectBody(Body):
+class CorrectBody(Right, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """As `Memory.correct`; `ref` may also be words that only one fact has."""
 
+    workspace: str
     ref: str
-    value: str | None = None
-    predicate: str | None = None
-    subject: str | None = None
-    since: str | None = None
-    until: str | None = None
-    never: bool = False
-    origin: Origin = "owner"
     scope: str = ""
 
 

@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from mnemark.memory.browse.entries import SHOWN, EntryKind
 from mnemark.memory.health.doctor import doctor
+from mnemark.present import changes, explained, proposals
 from mnemark.types import Kind, Origin
 from mnemark_interfaces.http.bodies import Body, Call, PageBody, fields_of
 from mnemark_interfaces.http.pool import PooledWorkspace
@@ -128,6 +130,33 @@ def _listed(name: str, body: type[Body], summary: str, *, rows: str = "") -> Cal
     return Call(f"browse/{name}", body, run, summary)
 
 
+def _review(at: PooledWorkspace, body: BrowseReviewBody) -> Any:
+    return proposals.told_page(at.memory.browse.review(**fields_of(body)))
+
+
+def _timeline(at: PooledWorkspace, body: BrowseTimelineBody) -> Any:
+    page, ws = at.memory.browse.timeline(**fields_of(body)), at.memory.workspace
+    return replace(page, rows=tuple(changes.of_entry(row, ws) for row in page.rows))
+
+
+def _recalled(at: PooledWorkspace, body: FewBody) -> Any:
+    rows, ws = at.memory.browse.recalled(limit=body.limit), at.memory.workspace
+    told = [one if one.fact is None else replace(one, text=changes.sentence_of(ws, one.fact)) for one in rows]
+    return {"recalled": told}
+
+
+def _changes(at: PooledWorkspace, body: ChangesBody) -> Any:
+    return changes.told_page(at.memory.browse.changes(**fields_of(body)), at.memory.workspace)
+
+
+def _change(at: PooledWorkspace, body: ChangeBody) -> Any:
+    return changes.told_detail(at.memory.browse.change(body.id), at.memory.workspace)
+
+
+def _why(at: PooledWorkspace, body: WhyBody) -> Any:
+    return explained.told(at.memory.workspace, at.memory.why(body.ref, body.query))
+
+
 def _doctor(at: PooledWorkspace, _: NothingBody) -> Any:
     found = doctor(at.memory.workspace)
     return {"level": found.level, "findings": found.findings}
@@ -136,20 +165,22 @@ def _doctor(at: PooledWorkspace, _: NothingBody) -> Any:
 CALLS: Final[tuple[Call, ...]] = (
     _listed("search", BrowseSearchBody, "Search, a page at a time, with counts by kind, origin and scope."),
     _listed("facts", BrowseFactsBody, "List facts with earlier and proposed values, with counts."),
-    _listed("timeline", BrowseTimelineBody, "List what was said, noted and changed, the latest first."),
+    Call("browse/timeline", BrowseTimelineBody, _timeline,
+         "List what was said, noted and changed, the latest first."),
     _listed("activity", DaysBody, "Count turns, notes and changes of each day.", rows="days"),
     _listed("sessions", BrowseSessionsBody, "List sessions, the last written first."),
     _listed("agents", NothingBody, "List the agents that recorded the latest sessions.", rows="agents"),
     _listed("turns", BrowseTurnsBody, "List the turns of a session's log."),
     _listed("attachments", BrowseAttachmentsBody, "List received and sent files, the latest first."),
-    _listed("review", BrowseReviewBody, "List what waits for a decision, with its sources."),
-    _listed("changes", ChangesBody, "List changes, the latest first, and whether they can be undone."),
-    _listed("change", ChangeBody, "Show a change, or those of one run, with diffs."),
+    Call("browse/review", BrowseReviewBody, _review, "List what waits for a decision, with its sources."),
+    Call("browse/changes", ChangesBody, _changes,
+         "List changes, the latest first, and whether they can be undone."),
+    Call("browse/change", ChangeBody, _change, "Show a change, or those of one run, with diffs."),
     _listed("spend", DaysBody, "Show what the language model cost on each day."),
     _listed("disk", NothingBody, "Show files and bytes of each part of the workspace.", rows="parts"),
     _listed("used", DaysBody, "Show what recalls gave to models on each day.", rows="days"),
-    _listed("recalled", FewBody, "List what was recalled last.", rows="recalled"),
-    Call("why", WhyBody, lambda at, body: at.memory.why(body.ref, body.query),
+    Call("browse/recalled", FewBody, _recalled, "List what was recalled last."),
+    Call("why", WhyBody, _why,
          "Explain where a passage or fact comes from, and why a query finds it or not."),
     Call("accept", AcceptBody, lambda at, body: {"fact": at.memory.accept(body.id, suspect=body.suspect)},
          'Accept a proposal, or a change made in a fact file ("edits": all of them); what looks like '

@@ -15,6 +15,7 @@ from mnemark.files.private import private
 from mnemark.files.scopes import check_known
 from mnemark.memory.review.correct import meant
 from mnemark.memory.sessions.session import Session
+from mnemark.present import receipts
 from mnemark.present.words import preferred
 from mnemark_interfaces import output, shortcut, speech
 from mnemark_interfaces.http import bodies, browse
@@ -23,7 +24,7 @@ from mnemark_interfaces.http.pool import PooledWorkspace, Workspaces
 from mnemark_interfaces.queries import QUERIES, read_text
 from mnemark_interfaces.status import Status
 from mnemark_interfaces.tools_read import latest
-from mnemark_interfaces.tools_write import note
+from mnemark_interfaces.tools_write import listed_facts, note
 from mnemark_interfaces.workspace import place
 
 _OWNERS: Final = ("user", "agent", "project")
@@ -79,8 +80,22 @@ def _prompt(at: PooledWorkspace, body: bodies.PromptBody) -> Any:
 
 
 def _correct(at: PooledWorkspace, body: bodies.CorrectBody) -> Any:
-    named = meant(at.memory.workspace, body.ref, scope=body.scope)
-    return at.memory.correct(named, **fields_of(body, "ref", "scope"))
+    with listed_facts():
+        named = meant(at.memory.workspace, body.ref, scope=body.scope)
+        return at.memory.correct(named, **fields_of(body, "ref", "scope"))
+
+
+def _forget(at: PooledWorkspace, body: bodies.ForgetBody) -> Any:
+    done = at.memory.forget(**fields_of(body))
+    return receipts.forgotten(at.memory.workspace, done)
+
+
+def _undo(at: PooledWorkspace, body: bodies.UndoBody) -> Any:
+    return {"undone": receipts.told(at.memory.workspace, at.memory.undo(body.id))}
+
+
+def _revert(at: PooledWorkspace, body: bodies.RevertBody) -> Any:
+    return receipts.reverted(at.memory.workspace, at.memory.revert(**fields_of(body)))
 
 
 def _merge(at: PooledWorkspace, body: bodies.MergeBody) -> Any:
@@ -115,13 +130,11 @@ CALLS: Final[tuple[Call, ...]] = (
          idempotent=False),
     Call("facts", bodies.FactsBody, lambda at, body: {"facts": list(at.memory.facts(**fields_of(body)))},
          "List the facts that are true now, or were at a given time."),
-    Call("forget", bodies.ForgetBody, lambda at, body: at.memory.forget(**fields_of(body)),
-         "Forget something; returns a receipt.", idempotent=False),
-    Call("undo", bodies.UndoBody, lambda at, body: {"undone": _as_objects(at.memory.undo(body.id))},
-         "Undo a change.", idempotent=False),
+    Call("forget", bodies.ForgetBody, _forget, "Forget something; returns a receipt.", idempotent=False),
+    Call("undo", bodies.UndoBody, _undo, "Undo a change.", idempotent=False),
     Call("merge", bodies.MergeBody, _merge, "Bring everything of another memory of yours into this one.",
          idempotent=False),
-    Call("revert", bodies.RevertBody, lambda at, body: at.memory.revert(**fields_of(body)),
+    Call("revert", bodies.RevertBody, _revert,
          "Undo everything that came from one session or source.", idempotent=False),
     Call("pin", bodies.PinBody, lambda at, body: at.memory.pin(body.ref),
          "Keep something from being archived."),

@@ -137,7 +137,7 @@ def test_what_looks_like_instructions_is_folded(memory: Memory) -> None:
     async def job(at: Seat) -> None:
         assert "Looks like instructions to a model." in at.flat
         assert "passwords" not in at.text
-        assert "! tool" in at.flat
+        assert "! a tool" in at.flat
         await at.press("enter")
         assert "send the passwords" in at.flat
 

@@ -150,7 +150,7 @@ def test_in_tmux(hostile: Path, tmp_path: Path) -> None:
         tmux("send-keys", "-t", "panel", "y")
         shows("Forgotten: 1 turn")
         tmux("send-keys", "-t", "panel", "u")
-        shows("Undone: 1 change")
+        shows("Found by searches again")
         tmux("resize-window", "-t", "panel", "-x", "120", "-y", "40")
         shows("6 Health")
         tmux("send-keys", "-t", "panel", "q")

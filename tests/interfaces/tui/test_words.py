@@ -11,7 +11,7 @@ pytest.importorskip("textual")
 from mnemark.memory.journal.changes import KINDS as CHANGES
 from mnemark.present.changes import NAMES
 from mnemark.present.words import ROUTES, catalogue, language_of_locale, part
-from mnemark.types import KINDS, ORIGINS
+from mnemark.types import KINDS
 from mnemark_faces.tui import help, panes_change, panes_read  # noqa: A004
 from mnemark_faces.tui.words import PanelWords
 
@@ -47,7 +47,6 @@ def _in_tables() -> Iterator[str]:
     ):  # fmt: skip
         yield from filter(None, (pane.name, pane.field, pane.empty))
     yield from ROUTES.values()
-    yield from panes_change._WHAT.values()
     yield from (many for _, many in panes_change._WAITS.values())
     yield from NAMES.values()
     yield from (
@@ -75,7 +74,7 @@ def _in_tables() -> Iterator[str]:
         "error",
     )
     yield from (kind for kind in KINDS if kind != "turn")  # it goes by who said it
-    yield from (*ORIGINS, *CHANGES, "user", "assistant", "system", "confirm", "proposal")
+    yield from (*CHANGES, "user", "assistant", "system", "confirm", "proposal")
     yield from ("untrusted", "conflict", "removed", "added", "changed", "moved", "ended")
 
 

@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Container, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
@@ -11,8 +11,7 @@ import msgspec
 from mnemark.errors import NotFoundError
 from mnemark.files.tombstones import strings
 from mnemark.memory.browse.page import Page, checked, cursor, key_of
-from mnemark.memory.browse.usage import fact_words
-from mnemark.memory.journal.changes import ChangeLog, NotedChange, describe_payload
+from mnemark.memory.journal.changes import ChangeLog, NotedChange
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.undo.undo import undoable
 from mnemark.text.markdown.hunks import Hunk, diff
@@ -44,7 +43,7 @@ class ChangeRow(msgspec.Struct, frozen=True, kw_only=True):
     count: int = 1
     """Number of changes of the group."""
     text: str = ""
-    """In words, redacted."""
+    """The same as a sentence, where a face tells it."""
     undo: bool = False
     """Whether `undo` with the id takes it back."""
     undone: bool = False
@@ -65,6 +64,7 @@ class ChangePart(msgspec.Struct, frozen=True, kw_only=True):
     to: str = ""
     """The new path of a file that was moved."""
     text: str = ""
+    """What it is about as a sentence, where a face tells it."""
     diff: str = ""
     undo: bool = False
     undone: bool = False
@@ -157,8 +157,7 @@ def row(
         id=key, time=time_of(ws, first.time), kind=first.kind, step=_text(payload, "step"),
         origin=first.origin, scope=first.scope, session=_text(payload, "session"),
         paths=tuple(dict.fromkeys(paths)) if first.kind in {"write", "move"} else (), count=len(group),
-        text=_words(ws, first, payload), undo=undo,
-        undone=not undo and any(log.is_undone(one.id) for one in group),
+        undo=undo, undone=not undo and any(log.is_undone(one.id) for one in group),
         ids=tuple(one.id for one in group[:_PATHS]), named=_named(payload), done=_done(ws, log, group),
     )  # fmt: skip
 
@@ -197,26 +196,6 @@ def time_of(ws: OpenWorkspace, time: datetime | None) -> str:
     return ws.local(time or datetime.fromtimestamp(0, UTC)).isoformat(timespec="seconds")
 
 
-def _words(ws: OpenWorkspace, noted: NotedChange, payload: Mapping[str, Json]) -> str:
-    """Return what a change did in words, redacted; nothing of a fact that was forgotten."""
-    if noted.kind in {"write", "move"}:
-        return _text(payload, "path")
-    forgotten = ws.index.hidden.current().facts
-    if noted.id in forgotten:
-        return ""
-    if noted.kind == "pin" and (pinned := _text(payload, "fact")):
-        return fact_words(ws, pinned)
-    if noted.kind in {"accept", "reject"} and (words := _decided(ws, payload, forgotten)):
-        return words
-    return ws.visible.redacted(describe_payload(msgspec.json.encode(payload).decode()))
-
-
-def _decided(ws: OpenWorkspace, payload: Mapping[str, Json], forgotten: Container[str]) -> str:
-    """Return what was accepted or rejected, without forgotten facts; empty if the journal lacks it."""
-    facts = map(ws.fact_store.log.reviewed, strings(payload.get("ids")))
-    return ws.visible.redacted("; ".join(str(fact) for fact in facts if fact and fact.id not in forgotten))
-
-
 def _part(ws: OpenWorkspace, log: ChangeLog, noted: NotedChange, known: Mapping[str, object]) -> ChangePart:
     payload = log.payload(noted)
     path, shown = _text(payload, "path"), ""
@@ -224,8 +203,8 @@ def _part(ws: OpenWorkspace, log: ChangeLog, noted: NotedChange, known: Mapping[
         (edit,) = ws.edits.entries([noted.id]) or (None,)
         shown = _diff(ws, path, ws.edits.hunks(edit) if edit else ())
     return ChangePart(
-        id=noted.id, kind=noted.kind, path=path, to=_text(payload, "to"), text=_words(ws, noted, payload),
-        diff=shown, undo=noted.id in known, undone=log.is_undone(noted.id),
+        id=noted.id, kind=noted.kind, path=path, to=_text(payload, "to"), diff=shown,
+        undo=noted.id in known, undone=log.is_undone(noted.id),
     )  # fmt: skip
 
 

@@ -10,16 +10,15 @@ import numpy as np
 from mnemark.errors import UsageError
 from mnemark.files.scopes import scopes_of
 from mnemark.index.reader import View
-from mnemark.index.rows import DERIVED, KIND_CODE, NO_TIME, SUSPECT, seconds, wall_time
+from mnemark.index.rows import NO_TIME, SUSPECT, seconds, wall_time
 from mnemark.index.store import Record
 from mnemark.memory.browse import change_rows
 from mnemark.memory.browse.entries import Asked, EntryRow, changed, reading
 from mnemark.memory.browse.page import Page, checked, cursor, key_of
-from mnemark.memory.browse.talk_rows import Positions, said, spans
+from mnemark.memory.browse.talk_rows import dated, spans
 from mnemark.memory.journal.changes import ChangeLog, NotedChange
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.undo.undo import undoable
-from mnemark.retrieval.filters import in_scopes
 from mnemark.text.dates.ranges import moment
 from mnemark.types import Origin
 
@@ -131,7 +130,7 @@ def _worth_telling(log: ChangeLog) -> Callable[[NotedChange], bool]:
 def _texts(view: View, part: Part, asked: Asked) -> list[_Entry]:
     """Return the latest entries of a part up to the page's end, and all of the same second."""
     rows = view.snapshot.rows
-    found = said(view, asked.scopes) if part == "talk" else _noted(view, asked.scopes)
+    found = dated(view, "turn" if part == "talk" else "note", asked.scopes)
     every = spans(rows, found, by_day=True)
     mask = np.ones(len(every.end), np.bool_)
     for last in (asked.last, asked.begin and asked.begin[0]):
@@ -150,14 +149,6 @@ def _texts(view: View, part: Part, asked: Asked) -> list[_Entry]:
         )
         for at in left.tolist()
     ]  # fmt: skip
-
-
-def _noted(view: View, scopes: frozenset[str] | None) -> Positions:
-    """Return the positions of dated notes that people wrote."""
-    rows = view.snapshot.rows
-    mask = (rows["kind"] == KIND_CODE["note"]) & (rows["time"] != NO_TIME) & ((rows["flags"] & DERIVED) == 0)
-    allowed = in_scopes(rows, view.scopes, scopes)
-    return np.flatnonzero(mask if allowed is None else mask & allowed)
 
 
 def _ties(texts: Sequence[_Entry], asked: Asked) -> int:

@@ -10,13 +10,14 @@ import numpy.typing as npt
 
 from mnemark.files.scopes import scopes_of
 from mnemark.index.reader import View
-from mnemark.index.rows import KIND_CODE, NO_TIME, Rows, seconds, wall_time
+from mnemark.index.rows import DERIVED, KIND_CODE, NO_TIME, Rows, seconds, wall_time
 from mnemark.index.store import sessions_with
 from mnemark.memory.browse.entries import first_chunks, reading
 from mnemark.memory.browse.page import Page, checked, cursor, key_of
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.retrieval.filters import in_scopes
 from mnemark.text.dates.ranges import moment
+from mnemark.types import Kind
 
 _DAY: Final = 86_400
 
@@ -63,10 +64,11 @@ def spans(rows: Rows, found: Positions, *, by_day: bool = False) -> Spans:
     )  # fmt: skip
 
 
-def said(view: View, scopes: frozenset[str] | None) -> Positions:
-    """Return the positions of the turns of these scopes, each once."""
+def dated(view: View, kind: Kind, scopes: frozenset[str] | None) -> Positions:
+    """Return the positions of what is of a kind and has a time, each once, without what is made of others."""
     rows = view.snapshot.rows
-    mask = first_chunks(rows) & (rows["kind"] == KIND_CODE["turn"]) & (rows["time"] != NO_TIME)
+    mask = first_chunks(rows) & (rows["kind"] == KIND_CODE[kind]) & (rows["time"] != NO_TIME)
+    mask &= (rows["flags"] & DERIVED) == 0
     allowed = in_scopes(rows, view.scopes, scopes)
     return np.flatnonzero(mask if allowed is None else mask & allowed)
 
@@ -100,7 +102,7 @@ def talks(
     first, last = moment(since, "since", now), moment(until, "until", now, end=True)
     with reading(ws) as view:
         rows = view.snapshot.rows
-        found = said(view, scopes_of(scope))
+        found = dated(view, "turn", scopes_of(scope))
         if text.strip():
             named = [ws.index.document(path) for path in sessions_with(ws.index, text.strip())]
             found = found[np.isin(rows["document"][found], [one for one in named if one is not None])]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from mnemark.facts.model import Fact
 from mnemark.files import layout
 from mnemark.files.private import private
 from mnemark.memory.browse.page import last_days
@@ -62,8 +63,10 @@ class Recalled(msgspec.Struct, frozen=True, kw_only=True):
 
     ref: str
     """Or the id of a fact."""
+    fact: Fact | None = None
+    """The fact; None if it was forgotten."""
     text: str = ""
-    """Of a fact its words; empty if it was forgotten."""
+    """The fact as a sentence, where a face tells it."""
     times: int
     last: str
 
@@ -148,17 +151,19 @@ def recalled(ws: OpenWorkspace, *, limit: int = 20) -> list[Recalled]:
     ws.searcher.usage.write()
     return [
         Recalled(
-            ref=ref, text="" if "/" in ref or ref.endswith(".md") else fact_words(ws, ref), times=use.times,
+            ref=ref, fact=None if "/" in ref or ref.endswith(".md") else _fact(ws, ref), times=use.times,
             last=use.last.astimezone(zone).isoformat(timespec="seconds"),
         )
         for ref, use in ws.state.last_used(limit)
     ]  # fmt: skip
 
 
-def fact_words(ws: OpenWorkspace, identifier: str) -> str:
-    """Return a fact in words, as its file or the journal has it; empty if it was forgotten or is unknown."""
+def _fact(ws: OpenWorkspace, identifier: str) -> Fact | None:
+    """Return a fact as its file or the journal has it, redacted; None if it was forgotten or is unknown."""
     store = ws.fact_store
     with store.lock:
         store.log.refresh()
         state = store.log.of(identifier)
-        return "" if state.hidden or state.last is None else ws.visible.redacted(str(state.last))
+        if state.hidden or state.last is None:
+            return None
+        return msgspec.structs.replace(state.last, value=ws.visible.redacted(state.last.value))

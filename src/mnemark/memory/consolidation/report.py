@@ -59,8 +59,12 @@ class Consolidated(msgspec.Struct, frozen=True, kw_only=True):
         return any(edit.status == "written" for edit in self.edits)
 
 
-def amounts(edits: Iterable[Applied], learned: int) -> dict[str, Json]:
-    """Return how much each step did: the files it moved, else the facts it put away, else the files."""
+def amounts(edits: Iterable[Applied], found: Iterable[LearnedFact]) -> dict[str, Json]:
+    """Return how much each step did: the files it moved, else the facts it put away, else the files.
+
+    What waits for review is not learned.
+    """
+    learned = sum(fact.status == "learned" for fact in found)
     done: dict[str, Json] = {_LEARN: learned} if learned else {}
     written = [edit for edit in edits if edit.status == "written"]
     for step in dict.fromkeys(edit.step for edit in written):

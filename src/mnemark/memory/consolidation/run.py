@@ -256,7 +256,7 @@ class _Consolidation:
             facts: list[Json] = [fact.id for fact in self.learned if fact.status == "learned"]
             payload: dict[str, Json] = {
                 "group": group, "edits": len(edits), "facts": facts,
-                "done": amounts(edits, len(self.learned)),
+                "done": amounts(edits, self.learned),
             }  # fmt: skip
             ws.journal.append(Change(kind="consolidate", payload=payload, time=self.now))
         if self.learned or any(edit.status == "written" and edit.step != cleanup.STEP for edit in edits):

@@ -380,7 +380,7 @@ def _edit(view: ScopeView, page: _Page, facts: list[tuple[Fact, str]], *, chines
     lines = _lines(page, [fact for fact, _ in chosen], view.zone, chinese=chinese)
     if lines and not (page.more and outside(text).strip()):
         lines = [page.title[chinese], *(["", *lines] if page.more else lines)]
-    why = [f"{core_entry(fact, chinese=chinese)[2:]}: {reason}" for fact, reason in chosen]
+    why = [f"{core_entry(fact, chinese=chinese)[2:]} ({reason})" for fact, reason in chosen]
     before = set(part.lines) if part else set()
     now = {entry for fact, _ in chosen for entry in core_entries(fact)}
     why += [f"left out: {line[2:]}" for line in before - now if _is_entry(line)]

@@ -12,6 +12,7 @@ from mnemark.files.reading import read
 from mnemark.memory.forgetting.select import ForgetItem, Kind
 from mnemark.retrieval.render import without_comments
 from mnemark.text.lines import lines
+from mnemark.text.speaker import ENGLISH, Speaker
 from mnemark.types import Problem
 
 _MAX_WORDS: Final = 72
@@ -19,11 +20,18 @@ _MAX_ROWS: Final = 40
 _MAX_RELATED: Final = 10
 _UNREAD: Final = "Could not be searched:"
 _NAMES: Final[dict[str, tuple[str, str]]] = {
-    "turn": ("turn", "turns"),
-    "note": ("piece of a note", "pieces of notes"),
-    "fact": ("fact", "facts"),
-    "file": ("file", "files"),
+    "turn": ("{n} turn", "{n} turns"),
+    "note": ("{n} piece of a note", "{n} pieces of notes"),
+    "fact": ("{n} fact", "{n} facts"),
+    "file": ("{n} file", "{n} files"),
 }
+_ALSO: Final = {
+    "erased": "Also found, not erased (other forms of these words; forget them by their ref):",
+    "hidden": "Also found, not hidden (other forms of these words; forget them by their ref):",
+    "nothing": "Also found, not forgotten (other forms of these words; forget them by their ref):",
+}
+_LATE: Final = ("Waiting for these files first:", "Not done yet; a later `mnemark sync` does it:")
+"""What is said of files that could not be changed: before, and after."""
 
 
 class ForgottenItem(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,7 +83,7 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def text(self) -> str:
         """The receipt for people."""
-        return "\n".join(_lines(self))
+        return "\n".join(told(self, ENGLISH))
 
 
 def forgotten(items: Iterable[ForgetItem], visible: Visible | None = None) -> tuple[ForgottenItem, ...]:
@@ -95,71 +103,83 @@ def forgotten(items: Iterable[ForgetItem], visible: Visible | None = None) -> tu
     return tuple(
         ForgottenItem(
             kind=item.kind, ref=item.ref if item.start_line or item.kind == "file" else "", id=item.id,
-            words=_beginning(words(visible, item)) if visible else "",
+            words=beginning(words(visible, item)) if visible else "",
         )
         for item in items
     )  # fmt: skip
 
 
-def _beginning(text: str) -> str:
+def beginning(text: str) -> str:
+    """Return the first words of an item."""
     plain = " ".join(without_comments(text).split())
     return plain if len(plain) <= _MAX_WORDS else plain[: _MAX_WORDS - 1] + "…"
 
 
-def _lines(receipt: Receipt) -> list[str]:
+def told(receipt: Receipt, words: Speaker, *, closing: bool = True) -> list[str]:
+    """Return the lines of a receipt, in the language of a speaker.
+
+    Args:
+        receipt: the receipt.
+        words: who says it.
+        closing: also say that nothing was changed, or how to undo it.
+    """
     if receipt.action == "nothing":
-        unread = [_UNREAD, *indented(receipt.still)] if receipt.still else []
-        return ["Nothing found; nothing was changed.", *unread, *_related(receipt)]
-    unfinished = receipt.waiting and not receipt.dry_run
-    verb = "hidden, but not yet erased everywhere" if unfinished else receipt.action
-    would = "Would be " if receipt.dry_run else ""
-    lines = [f"{would}{verb}: {counted(receipt.items)}.".capitalize()]
-    lines += indented(map(str, receipt.items))
-    erased = receipt.action == "erased"
-    late = (
-        "Waiting for these files first:"
-        if receipt.dry_run
-        else "Not done yet; a later `mnemark sync` does it:"
-    )
+        unread = [words(_UNREAD), *_said(receipt.still, words)] if receipt.still else []
+        return [words("Nothing found; nothing was changed."), *unread, *_related(receipt, words)]
+    lines = [words(_headline(receipt), counted=counted(receipt.items, words))]
+    lines += indented(map(str, receipt.items), words=words)
+    places = [_place(one, words) for one in receipt.places]
+    lines += [words("In these files:"), *indented(places, words=words)] if places else []
     for title, rows in (
-        ("In these files:", list(map(_place, receipt.places))),
-        ("Copies that may remain:" if erased else _UNREAD, receipt.still),
-        (late, receipt.waiting),
+        ("Copies that may remain:" if receipt.action == "erased" else _UNREAD, receipt.still),
+        (_LATE[not receipt.dry_run], receipt.waiting),
     ):
-        lines += [title, *indented(rows)] if rows else []
+        lines += [words(title), *_said(rows, words)] if rows else []
     if receipt.kept:
-        lines.append("Learned from the same turn, not hidden (forget it by its ref):")
-        lines += indented(map(str, receipt.kept), _MAX_RELATED)
-    lines += _related(receipt)
-    if receipt.dry_run:
-        lines.append("Nothing was changed.")
-    elif receipt.action == "hidden":
-        lines.append(f"Undo with `mnemark undo {receipt.id}`.")
+        lines.append(words("Learned from the same turn, not hidden (forget it by its ref):"))
+        lines += indented(map(str, receipt.kept), _MAX_RELATED, words)
+    lines += _related(receipt, words)
+    if closing and receipt.dry_run:
+        lines.append(words("Nothing was changed."))
+    elif closing and receipt.action == "hidden":
+        lines.append(words("Undo with `mnemark undo {id}`.", id=receipt.id))
     return lines
 
 
-def _related(receipt: Receipt) -> list[str]:
+def _headline(receipt: Receipt) -> str:
+    if receipt.waiting and not receipt.dry_run:
+        return "Hidden, but not yet erased everywhere: {counted}."
+    if receipt.action == "erased":
+        return "Would be erased: {counted}." if receipt.dry_run else "Erased: {counted}."
+    return "Would be hidden: {counted}." if receipt.dry_run else "Hidden: {counted}."
+
+
+def _related(receipt: Receipt, words: Speaker) -> list[str]:
     if not receipt.related:
         return []
-    action = {"erased": "erased", "hidden": "hidden", "nothing": "forgotten"}[receipt.action]
-    return [
-        f"Also found, not {action} (other forms of these words; forget them by their ref):",
-        *indented(map(str, receipt.related), _MAX_RELATED),
-    ]
+    rows = indented(map(str, receipt.related), _MAX_RELATED, words)
+    return [words(_ALSO[receipt.action]), *rows]
 
 
-def counted(items: Iterable[ForgottenItem]) -> str:
+def _said(rows: Iterable[str], words: Speaker) -> list[str]:
+    """Return sentences of other modules, indented."""
+    return indented(map(words.line, rows), words=words)
+
+
+def counted(items: Iterable[ForgottenItem], words: Speaker = ENGLISH) -> str:
     """Return the counts by kind: "2 turns, 1 fact"."""
     kinds = Counter(item.kind for item in items)
-    return ", ".join(f"{count} {_NAMES[kind][count != 1]}" for kind, count in kinds.items())
+    return words.listed(words.count(count, *_NAMES[kind]) for kind, count in kinds.items())
 
 
-def _place(place: ErasedPlace) -> str:
-    where = place.path
+def _place(place: ErasedPlace, words: Speaker) -> str:
+    what = words.line(place.what)
     if place.lines:
-        word = "line" if len(place.lines) == 1 else "lines"
-        where += f", {word} {_ranges(place.lines)}"
-    return f"{where}: {place.what}" + (f", {place.bytes:,} bytes" if place.bytes else "")
+        text = "{path}, line {n}: {what}" if len(place.lines) == 1 else "{path}, lines {n}: {what}"
+        told = words(text, path=place.path, n=_ranges(place.lines), what=what)
+    else:
+        told = words("{path}: {what}", path=place.path, what=what)
+    return words("{place}, {n} bytes", place=told, n=place.bytes) if place.bytes else told
 
 
 def _ranges(lines: tuple[int, ...]) -> str:
@@ -172,7 +192,8 @@ def _ranges(lines: tuple[int, ...]) -> str:
     return ", ".join(str(one) if one == two else f"{one}-{two}" for one, two in found)
 
 
-def indented(rows: Iterable[str], most: int = _MAX_ROWS) -> list[str]:
+def indented(rows: Iterable[str], most: int = _MAX_ROWS, words: Speaker = ENGLISH) -> list[str]:
     """Return the first rows, indented, and how many more there are."""
     lines = [f"  {row}" for row in rows]
-    return lines[:most] + ([f"  … and {len(lines) - most} more"] if len(lines) > most else [])
+    more = [words("  … and {n} more", n=len(lines) - most)] if len(lines) > most else []
+    return lines[:most] + more

@@ -1,10 +1,10 @@
-"""Read the journal as people see it: changes, groups of changes that one run made, and their words."""
+"""Read the journal as people see it: changes, and groups of changes that one run made."""
 
 import json
 import threading
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from mnemark.files.ids import is_id, time_of
 from mnemark.files.journal import Journal, JournalEntry
@@ -15,8 +15,6 @@ KINDS: Final = (
     "pin", "propose", "conflict", "otherwise", "consolidate", "import", "describe", "attach",
 )  # fmt: skip
 """Kinds of entries that are changes to a person; others are bookkeeping."""
-_NAMED: Final = ("title", "path", "session", "fact", "ref", "source", "note")
-_COUNTED: Final = {"ids": "change", "turns": "turn", "lines": "place in notes", "edits": "edit"}
 
 
 class NotedChange(NamedTuple):
@@ -110,40 +108,3 @@ def payload_of(text: str) -> Mapping[str, Json]:
     except ValueError:
         return {}
     return fields if isinstance(fields, Mapping) else {}
-
-
-def describe_payload(payload: str) -> str:
-    """Describe the payload of a change in one line; return an unknown one unchanged."""
-    fields = payload_of(payload)
-    return _fact(fields) or _counts(fields) or _name(fields) or payload
-
-
-def _fact(fields: Mapping[str, Any]) -> str:
-    if not isinstance(fields.get("value"), str):
-        return ""
-    name = " ".join(str(fields[key]) for key in ("subject", "predicate") if fields.get(key))
-    if fields.get("review") == "otherwise":
-        return (
-            f"{name}: {'over?' if fields.get('until') else fields['value'] + '?'} “{fields.get('quote', '')}”"
-        )
-    return f"{name}: {fields['value']}" if name else fields["value"]
-
-
-def _name(fields: Mapping[str, Any]) -> str:
-    found = next((fields[key] for key in _NAMED if isinstance(fields.get(key), str) and fields[key]), "")
-    return f"{fields['step']}: {found}" if isinstance(fields.get("step"), str) else found
-
-
-def _counts(fields: Mapping[str, Any]) -> str:
-    """Return counts such as "5 changes" or "4 turns, 1 place in notes", summed over files."""
-    found = []
-    for key, name in _COUNTED.items():
-        held = fields.get(key)
-        groups = list(held.values()) if isinstance(held, Mapping) else [held]
-        sizes = (len(one) if isinstance(one, list) else one for one in groups)
-        count = sum(size for size in sizes if isinstance(size, int))
-        first, _, rest = name.partition(" ")
-        more = f" {rest}" if rest else ""
-        if count or (key == "edits" and held == 0):
-            found.append(f"{count:,} {first}{'' if count == 1 else 's'}{more}")
-    return ", ".join(found)

@@ -55,7 +55,7 @@ class Extracted(msgspec.Struct, kw_only=True):
 
     facts: list[LearnedFact] = []
     asked: int = 0
-    """Number of requests, without the retries that the ledger counts."""
+    """Number of requests that were sent, without the retries that the ledger counts."""
     done: int = 0
     """Number of items deleted from the queue."""
     notes: int = 0
@@ -188,7 +188,6 @@ class _ModelReader:
 
     def _ask(self, part: _Batch) -> None:
         known = self._known(part.said)
-        self._result.asked += 1
         timeout = min(self._timeout, max(self._left(), 1.0))
         try:
             if part.sitting:
@@ -199,8 +198,10 @@ class _ModelReader:
                 facts_only = self._llm.complete(asked, schema=Answer, timeout=timeout).value
                 answer = SittingAnswer(facts=facts_only.facts, changes=facts_only.changes)
         except LLMUnavailable as error:
+            self._result.asked += error.asked
             self._failed(part, error)
             return
+        self._result.asked += 1
         self._take(part, answer, known)
 
     def _take(self, part: _Batch, answer: SittingAnswer, known: Sequence[Fact]) -> None:

@@ -82,7 +82,9 @@ def correct_for_owner(ws: OpenWorkspace, ref: str, right: Right) -> Corrected:
     they did not, it is the agent's, and one of what the owner said waits for their review. Raises as
     `correct`.
     """
-    own = right._replace(origin="owner" if any(_says(one, right) for one in _last_said(ws)) else "agent")
+    own = msgspec.structs.replace(
+        right, origin="owner" if any(_says(one, right) for one in _last_said(ws)) else "agent"
+    )
     return correct(ws, ref, own)
 
 
@@ -132,7 +134,7 @@ def meant(ws: OpenWorkspace, text: str, *, scope: str = "") -> str:
 
     Raises:
         NotFoundError: no fact has these words.
-        UsageError: several have; the message lists them.
+        ManyMeantError: several have.
     """
     if not text_given(text, "what to correct").strip():
         raise UsageError("say what to correct: the id or ref of a fact, or words that only it has")
@@ -192,9 +194,7 @@ class ManyMeantError(UsageError):
     """What may mean several facts."""
 
     def __init__(self, told: str, found: list[Fact]) -> None:
-        rows = (f"\n  {fact.id}  {fact}{f' ({fact.scope})' if fact.scope else ''}" for fact in found)
-        super().__init__(f"{told}:{''.join(rows)}")
-        self.told = told
+        super().__init__(told)
         self.found = found
 
 

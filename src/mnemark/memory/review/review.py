@@ -61,7 +61,8 @@ class ReviewItem(msgspec.Struct, frozen=True, kw_only=True):
     against: str = ""
     """The value that holds, or that held before the edit."""
     time: str = ""
-    text: str
+    text: str = ""
+    """The same as a sentence, where a face tells it."""
     suspect: bool = False
     """Whether it looks like instructions to a model, and is accepted only where that is said."""
     diff: str = ""
@@ -139,23 +140,8 @@ def _proposed(known: FactStore, scope: str | None) -> Iterator[ReviewItem]:
         against = fact.against or (there.value if there is not None else "")
         yield ReviewItem(
             id=fact.id, what=what, fact=fact, against=against, time=fact.recorded or fact.since,
-            text=_text_of(fact, against),
             suspect=is_suspect(fact),
         )  # fmt: skip
-
-
-def _text_of(fact: Fact, against: str) -> str:
-    """Return what is proposed, for people."""
-    held = "you wrote" if fact.against else "current value"
-    match fact.review:
-        case "otherwise":
-            new = f"{f'{fact.subject} {fact.predicate}'.strip()}: over" if fact.until else str(fact)
-            return f"{new}; {held}: {against!r}; said: {fact.quote!r}"
-        case "correction":
-            return f"{fact}, not {against!r} (a correction; source: {fact.origin})"
-        case "never":
-            return f"{fact}: never true (a correction; source: {fact.origin})"
-    return f"{fact} (source: {fact.origin})" + (f"; {held}: {against!r}" if against else "")
 
 
 _WAITS: Final[Mapping[str, What]] = {
@@ -181,8 +167,6 @@ def _edited(known: FactStore, scope: str | None) -> Iterator[ReviewItem]:
             continue
         shown.add(_said_by(one))
         before = one.before.value if one.before is not None else ""
-        was = f" (was {before!r})" if before else ""
-        text = f"{one.fact}{was}, {one.action} in {one.fact.path}"
         yield ReviewItem(
             id=one.line,
             what="edit",
@@ -190,7 +174,6 @@ def _edited(known: FactStore, scope: str | None) -> Iterator[ReviewItem]:
             fact=one.fact,
             against=before,
             time=one.time,
-            text=text,
             suspect=is_suspect(one.fact),
         )
 

@@ -28,11 +28,20 @@ from mnemark.memory.undo.undo import append_undo, is_own_edit, take_out
 from mnemark.text.dates import local
 from mnemark.text.dates.ranges import moment
 from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark.text.speaker import ENGLISH, Speaker
 from mnemark.types import ORIGINS
 
 _FOR_PAD: Final = lazy_pattern(r"memory/episodes/|SCRATCHPAD\.md$")
 _TEXT_LINE: Final = lazy_pattern(r"^(?!#|[ \t]*$)", re.MULTILINE)
 """A line that is no heading and not empty."""
+
+
+_DONE: Final = ("Hidden: {counted}.", "Taken back: {counted}.", "Edits taken out of these files:")
+_FORESEEN: Final = (
+    "Would be hidden: {counted}.", "Would be taken back: {counted}.",
+    "Edits would be taken out of these files:",
+)  # fmt: skip
+"""What is said of turns, facts and edits."""
 
 
 class Reverted(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,7 +63,7 @@ class Reverted(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def text(self) -> str:
         """The result for people."""
-        return "\n".join(_lines(self))
+        return "\n".join(told(self, ENGLISH))
 
 
 def revert(
@@ -119,6 +128,7 @@ def _foreseen(ws: OpenWorkspace, source: _FromSource, *, dry_run: bool) -> Rever
 def _revert(ws: OpenWorkspace, source: _FromSource, said: dict[str, str]) -> Reverted:
     started = datetime.now(UTC)
     remembered, others = _remembered(ws, source.items)
+    hidden, gone = forgotten(others, ws.visible), forgotten(remembered, ws.visible)  # as they still stand
     identifier = hide(ws, others, {"asked": {"revert": True} | said}) if others else ""
     if ids := [*(item.id for item in remembered), *source.ends]:
         append_undo(ws, *ids, revert=True)
@@ -132,8 +142,7 @@ def _revert(ws: OpenWorkspace, source: _FromSource, said: dict[str, str]) -> Rev
     words = " ".join(f"{name} {text}" for name, text in said.items() if text)
     commit_undo(ws, words, [one.id for one in edits], started)
     return Reverted(
-        hidden=forgotten(others, ws.visible), facts=forgotten(remembered, ws.visible),
-        edits=tuple(dict.fromkeys([*done, *cleared])), problems=tuple(problems),
+        hidden=hidden, facts=gone, edits=tuple(dict.fromkeys([*done, *cleared])), problems=tuple(problems),
         waiting=tuple(dict.fromkeys([*busy, *waiting, *late])), id=identifier,
     )  # fmt: skip
 
@@ -235,18 +244,21 @@ def _undo_edits(ws: OpenWorkspace, edits: list[AutomaticEdit]) -> tuple[list[str
     return done, problems, waiting
 
 
-def _lines(found: Reverted) -> list[str]:
+def told(found: Reverted, words: Speaker) -> list[str]:
+    """Return what was taken back, a line each, in the language of a speaker."""
     if not (found.hidden or found.facts or found.edits or found.problems):
-        return ["Nothing found; nothing was changed."]
-    would = "would be " if found.dry_run else ""
-    rows: list[str] = []
-    for title, items in (("hidden", found.hidden), ("taken back", found.facts)):
+        return [words("Nothing found; nothing was changed.")]
+    hidden, facts, edits = _FORESEEN if found.dry_run else _DONE
+    lines: list[str] = []
+    for title, items in ((hidden, found.hidden), (facts, found.facts)):
         if items:
-            rows += [f"{would}{title}: {counted(items)}.".capitalize(), *indented(map(str, items))]
-    for title, lines in (
-        (f"Edits {would}taken out of", found.edits),
-        ("Could not be undone; check by hand:", found.problems),
+            lines.append(words(title, counted=counted(items, words)))
+            lines += indented(map(str, items), words=words)
+    for title, rows in (
+        (edits, found.edits),
+        ("Could not be undone; check by hand:", map(words.line, found.problems)),
         ("Not done yet; the next sync does it:", found.waiting),
     ):
-        rows += [title, *(f"  {line}" for line in lines)] if lines else []
-    return [*rows, *(["Nothing was changed."] if found.dry_run else [])]
+        if said := [f"  {row}" for row in rows]:
+            lines += [words(title), *said]
+    return [*lines, *([words("Nothing was changed.")] if found.dry_run else [])]

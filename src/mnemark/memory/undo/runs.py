@@ -1,7 +1,7 @@
-"""Find the changes that were made together, name them, and commit to git what an undo of them changed."""
+"""Find the changes that were made together, and commit to git what an undo of them changed."""
 
 import logging
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Final
 
@@ -31,33 +31,6 @@ def members(ws: OpenWorkspace, group: str, known: Collection[str]) -> list[str]:
     facts = [fact for fact, run in facts_of_runs(ws).items() if run == group]
     edits = [one.id for one in ws.edits.entries() if one.group == group]
     return [one for one in reversed(facts + edits) if one in known]
-
-
-def described(ws: OpenWorkspace, chosen: Sequence[str], what: str) -> str:
-    """Say in words which changes, of the kind `what`, these are: a run, the steps of edits, or the one."""
-    group, count = run_of(ws, chosen[0]), len(chosen)
-    run = next((run for run in ws.edits.runs() if group and run.group == group), None)
-    if run is not None:
-        day = f" of {run.time.astimezone(ws.fact_store.zone):%Y-%m-%d %H:%M}" if run.time else ""
-        return f"the consolidation{day} ({count} change{'s' if count > 1 else ''})"
-    if edits := ws.edits.entries(chosen):
-        steps, paths = (
-            dict.fromkeys(values) for values in zip(*((one.step, one.path) for one in edits), strict=True)
-        )
-        return f"{', '.join(steps)}: {', '.join(paths)}"
-    log = ws.fact_store.log
-    end = log.tables.ends.get(chosen[0])
-    fact = log.of(end.fact if end else chosen[0]).record
-    corrected = log.tables.corrections.get(chosen[0])
-    names = {
-        "remember": f"the fact {fact}",
-        "correct": f"the correction of {corrected.before if corrected and corrected.before else 'a fact'}",
-        "retract": f"the end of the fact {fact or (end.fact if end else '')}",
-        "accept": "what you accepted last in review",
-        "reject": "what you rejected last in review",
-        "forget": "what was hidden last",
-    }
-    return names.get(what, "the last pin")
 
 
 def commit_undo(ws: OpenWorkspace, what: str, undone: Collection[str], since: datetime) -> None:

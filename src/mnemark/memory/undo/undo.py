@@ -12,11 +12,13 @@ from mnemark.errors import MnemarkError, NotFoundError, UsageError, text_given
 from mnemark.facts.corrections import paths_of, write_correction
 from mnemark.facts.fold.tables import Decided
 from mnemark.facts.journal import FactJournal
+from mnemark.facts.model import Fact
 from mnemark.facts.pending import bring_in, drop_proposals
 from mnemark.facts.store import FactStore
 from mnemark.facts.write import without_end, without_fact
 from mnemark.files.journal import FOLDER, Change, changes_of
 from mnemark.files.layout import scope_of
+from mnemark.files.tombstones import strings
 from mnemark.files.truth import LOCK_SECONDS
 from mnemark.memory import file_edits
 from mnemark.memory.curation.generated import withdraw_all
@@ -25,7 +27,7 @@ from mnemark.memory.forgetting.select import Criteria, ForgetItem, Selector
 from mnemark.memory.journal.edits import AutomaticEdit
 from mnemark.memory.merging import steps
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.memory.undo.runs import commit_undo, described, facts_of_runs, members, run_of
+from mnemark.memory.undo.runs import commit_undo, facts_of_runs, members, run_of
 from mnemark.types import Json
 
 What = Literal[
@@ -43,8 +45,10 @@ class Undone(msgspec.Struct, frozen=True, kw_only=True):
     waiting: tuple[str, ...] = ()
     """Files that could not be changed, as another program is saving them or the disk is full; the next sync
     changes them."""
+    facts: tuple[Fact, ...] = ()
+    """What the change was about."""
     text: str = ""
-    """The undone change for people; of an edit, the diff."""
+    """Of an edit, the diff; of a pin, what it kept if that is no fact."""
 
 
 def undo(
@@ -52,7 +56,7 @@ def undo(
     id: str | None = None,  # noqa: A002 - the word of the file format
     *,
     scopes: Collection[str] | None = None,
-    announce: Callable[[str], object] = lambda text: None,  # noqa: ARG005
+    announce: Callable[[str], object] = lambda id: None,  # noqa: A006, ARG005
 ) -> list[Undone]:
     """Undo a change; the journal keeps the change and the undo.
 
@@ -68,7 +72,8 @@ def undo(
         scopes: where the person is; "" alone is everywhere. Without an id, the last thing that they did there
             themselves, or a consolidation, goes before what followed by itself, and nothing that changed by
             itself in another scope is undone.
-        announce: called with what is about to be undone, before it is, where no id was given.
+        announce: called with the id of what is about to be undone, before it is, where none was given: of a
+            change, of its group, or of a merge.
 
     Raises:
         NotFoundError: there is no such change, or it was undone before.
@@ -77,12 +82,12 @@ def undo(
     ws.check_writable("take changes back")
     if (merged := id or _last_merge(ws)) and steps.is_merge(ws.root, merged):
         if id is None:
-            announce("the merge of the other memory")
+            announce(merged)
         return [_take_merge_back(ws, merged)]
     started = datetime.now(UTC)
     known, chosen = _chosen(ws, id, scopes)
     if id is None:
-        announce(described(ws, chosen, known[chosen[0]]))
+        announce(run_of(ws, chosen[0]) or chosen[0])
     done = [_undo(ws, one, known) for one in chosen]
     withdraw_all(ws)
     follow(ws)
@@ -101,7 +106,7 @@ def _take_merge_back(ws: OpenWorkspace, identifier: str) -> Undone:
     paths, left = steps.take_back(ws.truth, identifier)
     withdraw_all(ws)
     follow(ws)
-    return Undone(id=identifier, what="merge", paths=tuple(paths), waiting=tuple(left), text="a merge")
+    return Undone(id=identifier, what="merge", paths=tuple(paths), waiting=tuple(left))
 
 
 def _chosen(
@@ -320,11 +325,16 @@ def append_undo(ws: OpenWorkspace, *ids: str, scope: str = "", **more: Json) -> 
 def _take_back(ws: OpenWorkspace, identifier: str, what: What) -> Undone:
     """Undo that a fact was stored, or that it was ended."""
     log = ws.fact_store.log
-    fact = identifier if what == "remember" else log.tables.ends[identifier].fact
-    text = str(log.of(fact).record or fact)
+    facts = _known(log, [identifier if what == "remember" else log.tables.ends[identifier].fact])
     append_undo(ws, identifier, scope=log.scope_of(identifier))
     paths, waiting = take_out(ws)
-    return Undone(id=identifier, what=what, paths=paths, waiting=waiting, text=text)
+    return Undone(id=identifier, what=what, paths=paths, waiting=waiting, facts=facts)
+
+
+def _known(log: FactJournal, ids: Iterable[str]) -> tuple[Fact, ...]:
+    """Return the facts of these ids, without forgotten ones."""
+    states = (log.of(one) for one in ids)
+    return tuple(one.last for one in states if one.last and not (one.erased or one.hidden_by))
 
 
 def _uncorrect(ws: OpenWorkspace, identifier: str) -> Undone:
@@ -351,8 +361,9 @@ def _uncorrect(ws: OpenWorkspace, identifier: str) -> Undone:
     with facts.lock:
         bring_in(facts, done.scope)
     paths += tuple(file_edits.reverse(ws, one).path for one in edits)
-    text = str(done.before) if done.before is not None else done.wrong
-    return Undone(id=identifier, what="correct", paths=paths, waiting=waiting, text=text)
+    return Undone(
+        id=identifier, what="correct", paths=paths, waiting=waiting, facts=tuple(filter(None, [done.before]))
+    )
 
 
 def _drop_doubt(ws: OpenWorkspace, identifier: str) -> Undone:
@@ -362,7 +373,7 @@ def _drop_doubt(ws: OpenWorkspace, identifier: str) -> Undone:
     append_undo(ws, identifier, scope=fact.scope)
     with suppress(MnemarkError, OSError):  # each sync tries again
         drop_proposals(facts, fact.scope, [identifier])
-    return Undone(id=identifier, what="otherwise", text=f"{fact.subject} {fact.predicate}: “{fact.quote}”")
+    return Undone(id=identifier, what="otherwise", facts=(fact,))
 
 
 def _reopen(ws: OpenWorkspace, identifier: str, known: Mapping[str, What]) -> Undone:
@@ -376,11 +387,10 @@ def _reopen(ws: OpenWorkspace, identifier: str, known: Mapping[str, What]) -> Un
     with facts.lock:
         log.refresh()
         bring_in(facts, decided.scope)
-    facts_decided = map(log.reviewed, decided.ids)
     return Undone(
         id=identifier, what=decided.kind, paths=tuple(path for one in made for path in one.paths),
         waiting=tuple(path for one in made for path in one.waiting),
-        text="; ".join(str(fact) for fact in facts_decided if fact),
+        facts=tuple(filter(None, map(log.reviewed, decided.ids))),
     )  # fmt: skip
 
 
@@ -433,17 +443,18 @@ def _put_back(facts: FactStore) -> tuple[list[str], list[str]]:
 
 
 def _unhide(ws: OpenWorkspace, identifier: str) -> Undone:
-    count = len(ws.fact_store.log.tables.hides[identifier].facts)
+    log = ws.fact_store.log
+    hidden = log.tables.hides[identifier].facts
     append_undo(ws, identifier)
-    facts = f"{count} {'fact' if count == 1 else 'facts'}"
-    return Undone(id=identifier, what="forget", text=facts if count else "turns and notes")
+    return Undone(id=identifier, what="forget", facts=_known(log, hidden))
 
 
 def _unpin(ws: OpenWorkspace, identifier: str) -> Undone:
     payload = ws.pins.lines()[identifier]
     append_undo(ws, identifier)
     _restore(ws, payload)
-    return Undone(id=identifier, what="pin", text=str(payload.get("fact") or payload.get("ref") or ""))
+    facts = _known(ws.fact_store.log, strings([payload.get("fact")]))
+    return Undone(id=identifier, what="pin", facts=facts, text="" if facts else str(payload.get("ref") or ""))
 
 
 _PIN_FIELDS: Final = {"importance": "1", "priority": "permanent"}

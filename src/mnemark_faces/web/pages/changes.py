@@ -10,7 +10,8 @@ from mnemark.files.names import split_ref
 from mnemark.files.sessions import SessionLog
 from mnemark.memory.browse.change_rows import ChangeRow
 from mnemark.memory.journal.changes import KINDS
-from mnemark.present.changes import sentence, sentence_below_talk
+from mnemark.present import receipts
+from mnemark.present.changes import of_part, sentence, sentence_below_talk, told_detail, told_page
 from mnemark.present.sources import place
 from mnemark_faces.web.at import At, Go, PageContent
 from mnemark_faces.web.telling import by_day, title_of
@@ -38,9 +39,11 @@ class Made(NamedTuple):
 def changes(at: At) -> PageContent:
     """Show changes, the latest first."""
     kinds = [one for one in at.all_asked("kind") if one in KINDS]
-    page = at.memory.browse.changes(kinds=kinds, after=at.asked("after"))
+    page, ws = at.memory.browse.changes(kinds=kinds, after=at.asked("after")), at.memory.workspace
     days = by_day(at, _made(at, page.rows), lambda one: one.time)
-    return PageContent("changes.html", {"page": page, "days": days, "kinds": kinds}, page)
+    return PageContent(
+        "changes.html", {"page": page, "days": days, "kinds": kinds}, lambda: told_page(page, ws)
+    )
 
 
 def _made(at: At, rows: Iterable[ChangeRow]) -> list[Made]:
@@ -76,16 +79,17 @@ def change(at: At) -> PageContent:
     ws = at.memory.workspace
     values = {
         "row": found.row, "parts": found.parts, "sentence": sentence(found.row, at.words, ws),
+        "said": {one.id: of_part(one, ws, at.words) for one in found.parts},
         "places": {one.path: place(ws, one.path, at.words) for one in found.parts if one.path},
     }  # fmt: skip
-    return PageContent("change.html", values, found)
+    return PageContent("change.html", values, lambda: told_detail(found, ws))
 
 
 def undo(at: At) -> Go:
     """Take a change, or those of a run, back."""
     ids = " ".join(at.all_sent("id")).split()  # a button names what a whole talk did
     done = [one for identifier in ids for one in at.memory.undo(identifier)]
-    at.tell(at.words.count(len(done), "Undone: {n} change", "Undone: {n} changes"))
+    at.tell("{text}", text=receipts.summary(at.memory.workspace, done, at.words))
     return at.back("changes")
 
 

@@ -14,7 +14,8 @@ from mnemark.facts.model import Fact
 from mnemark.memory.browse.fact_rows import FactRow
 from mnemark.memory.learning.told import remember_told
 from mnemark.memory.review.explain import fact_named
-from mnemark.present.facts import TOPICS, sentence, topic
+from mnemark.present.changes import listed
+from mnemark.present.facts import TOPICS, clause, sentence, topic
 from mnemark_faces.web.at import At, Go, PageContent
 from mnemark_faces.web.lives import life, months_since
 
@@ -96,14 +97,14 @@ def remember(at: At) -> Go:
         told = remember_told(at.memory.workspace, at.sent("sentence"))
         undo: tuple[str, ...] = told.changes
         for fact in told.ended:
-            at.tell("No longer: {fact}", fact=sentence(fact, at.words), undo=() if told.facts else undo)
+            at.tell("No longer: {fact}", fact=clause(fact, at.words), undo=() if told.facts else undo)
         facts: Sequence[Fact] = told.facts
     else:
         subject = at.sent("subject").strip() or "user"
         facts = [at.memory.remember(at.sent("predicate").strip(), at.sent("value"), subject=subject)]
         undo = (facts[0].id,)
     if facts:
-        said = " ".join(sentence(fact, at.words) for fact in facts)
+        said = listed(at.memory.workspace, facts, at.words)
         at.tell("Remembered: {fact}" if undo else "This is known: {fact}", fact=said, undo=undo)
     return _at_row(at.back("facts"), facts[0].id if facts else "")
 
@@ -112,7 +113,7 @@ def correct(at: At) -> Go:
     """Correct a fact, replace it by what holds now, or say that it was never true."""
     if never := at.sent("never"):
         done = at.memory.correct(never, never=True)
-        at.tell("Taken out as not true: {fact}", fact=sentence(done.before, at.words), undo=done.id)
+        at.tell("Taken out as not true: {fact}", fact=clause(done.before, at.words), undo=done.id)
         return _gone(at, at.back("facts"))
     fact = _fact(at, at.sent("id"))
     asked = asked_changes(at, fact)
@@ -124,11 +125,11 @@ def correct(at: At) -> Go:
             fact.predicate, asked.get("value", fact.value), subject=asked.get("subject", fact.subject),
             type=fact.type, scope=fact.scope, since=asked.get("since"), replaces=fact.id,
         )  # fmt: skip
-        at.tell("Changed: {fact} What was so before is kept.", fact=sentence(after, at.words), undo=after.id)
+        at.tell("Changed: {fact} What was so before is kept.", fact=clause(after, at.words), undo=after.id)
         return _renamed(at, fact, after)
     made = at.memory.correct(fact.id, **asked)
     after = made.after or fact
-    at.tell("Corrected: {fact}", fact=sentence(after, at.words), undo=made.id)
+    at.tell("Corrected: {fact}", fact=clause(after, at.words), undo=made.id)
     return _renamed(at, fact, after)
 
 

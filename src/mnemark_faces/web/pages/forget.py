@@ -4,7 +4,8 @@ from typing import Any, Final, NamedTuple
 
 from mnemark.errors import NotFoundError, UsageError
 from mnemark.memory.forgetting.receipt import Receipt
-from mnemark.present import forgotten
+from mnemark.present import receipts
+from mnemark.present.plain import plain
 from mnemark.present.words import Translated
 from mnemark_faces.web.at import At, Go, PageContent
 
@@ -69,12 +70,13 @@ def do_forget(at: At) -> Go | PageContent:
             "forget.html", {**_values(at, ref, query, now, erase=erase, problem=problem), "status": 409}
         )
     done = at.memory.forget(ref or None, query=query or None, erase=erase, scope=None if ref else "*")
-    return Go(at.link("receipt", n=at.session.keep(done)))
+    return Go(at.link("receipt", n=at.session.keep(receipts.forgotten(at.memory.workspace, done, at.words))))
 
 
 def _look(at: At, ref: str, query: str, *, erase: bool) -> Receipt:
     scope = None if ref else "*"
-    return at.memory.forget(ref or None, query=query or None, erase=erase, dry_run=True, scope=scope)
+    found = at.memory.forget(ref or None, query=query or None, erase=erase, dry_run=True, scope=scope)
+    return receipts.forgotten(at.memory.workspace, found, at.words)
 
 
 def _values(
@@ -89,12 +91,9 @@ def _values(
 def _told(at: At, found: Receipt) -> Forgotten:
     ws = at.memory.workspace
     return Forgotten(
-        tuple(
-            Item(forgotten.kind(one), forgotten.item(ws, one, at.words), one.ref)
-            for one in found.items[:_SHOWN]
-        ),
-        tuple(forgotten.places(ws, found.places, at.words)[:_SHOWN]),
-        tuple(forgotten.copy(ws, one, at.words) for one in found.still),
+        tuple(Item(receipts.kind(one), plain(one.words), one.ref) for one in found.items[:_SHOWN]),
+        tuple(receipts.places(ws, found.places, at.words)[:_SHOWN]),
+        tuple(receipts.copy(ws, one, at.words) for one in found.still),
     )
 
 

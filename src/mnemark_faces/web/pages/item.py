@@ -9,9 +9,8 @@ from mnemark.files.names import split_ref
 from mnemark.memory.journal.changes import KINDS as KINDS_OF_CHANGES
 from mnemark.memory.review.explain import CorrectedFact, Why, fact_named
 from mnemark.memory.review.review import ReviewItem, waiting, with_diff
-from mnemark.present import sources
+from mnemark.present import proposals, sources
 from mnemark.present.facts import sentence
-from mnemark.present.proposals import headline
 from mnemark.present.talks import talk
 from mnemark.present.words import BOOSTS, ROUTES
 from mnemark_faces.web.at import At, PageContent
@@ -51,7 +50,7 @@ def _of_fact(at: At, why: Why) -> dict[str, Any]:
     return {
         "here": "review" if waits is not None else "facts", "is_fact": True, "held": held, "waits": waits,
         "fact": fact, "suspect": why.kind == "proposal" and is_suspect(fact),
-        "title": headline(waits, at.words) if waits is not None else sentence(fact, at.words),
+        "title": proposals.said(waits, at.words) if waits is not None else sentence(fact, at.words),
         "origin": sources.source(ws, fact, at.words),
         "instead": replaced(at, waits) if waits is not None else "",
         "life": life(at, why.history) if len(why.history) > 1 else "",

@@ -11,9 +11,8 @@ from mnemark.facts.correct import NEVER
 from mnemark.facts.model import Fact
 from mnemark.memory.browse.browse import ReviewRow
 from mnemark.memory.review.review import ReviewItem, by_source, source_of, waiting
-from mnemark.present import sources
-from mnemark.present.facts import sentence
-from mnemark.present.proposals import headline
+from mnemark.present import proposals, sources
+from mnemark.present.facts import clause, sentence
 from mnemark_faces.web.at import At, Go, PageContent
 from mnemark_faces.web.pages.facts import asked_changes
 
@@ -26,6 +25,7 @@ class Decision(NamedTuple):
     number: int
     """Of the row on the page."""
     item: ReviewItem
+    kind: str
     sentence: str
     instead: str
     """What it would replace, as a sentence; empty if nothing."""
@@ -55,7 +55,7 @@ def review(at: At) -> PageContent:
         "page": page, "origin": at.asked("origin"), "edit": at.asked("edit"),
         "groups": [_group(at, rows, every) for rows in groups],
     }  # fmt: skip
-    return PageContent("review.html", values, page)
+    return PageContent("review.html", values, lambda: proposals.told_page(page))
 
 
 def _source(one: ReviewItem) -> tuple[str, str]:
@@ -70,10 +70,11 @@ def _group(at: At, rows: Sequence[tuple[int, ReviewRow]], every: Sequence[tuple[
     for number, row in rows:
         ref, quote = _quote(row)
         again = bool(shown) and any(one.ref == ref for one in shown)
-        told = headline(row.waiting, at.words)
-        shown.append(
-            Decision(number, row.waiting, told, replaced(at, row.waiting), "" if again else quote, ref)
-        )
+        one, words = row.waiting, at.words
+        shown.append(Decision(
+            number, one, proposals.kind(one, words), proposals.said(one, words), replaced(at, one),
+            "" if again else quote, ref,
+        ))  # fmt: skip
     total = max(every.count(source_of(first)), len(shown)) if source_of(first)[1] else len(shown)
     return SourceGroup(first.fact, place, tuple(shown), total)
 
@@ -116,7 +117,7 @@ def decide(at: At) -> Go:
         at.tell("{error}", error=text)
     undo = [one for _, one in done]
     if len(done) == 1 and done[0][0] is not None and accept:
-        at.tell("Accepted: {fact}", fact=sentence(done[0][0], at.words), undo=undo)
+        at.tell("Accepted: {fact}", fact=clause(done[0][0], at.words), undo=undo)
     elif done:
         text = at.words.count(
             len(done), "Accepted 1 entry" if accept else "Rejected 1 entry",
@@ -146,7 +147,7 @@ def _corrected(at: At, identifier: str) -> Go:
             at.memory.accept(identifier)
             undo.append(identifier)
     if fact is not None:
-        at.tell("Accepted: {fact}", fact=sentence(fact, at.words), undo=undo)
+        at.tell("Accepted: {fact}", fact=clause(fact, at.words), undo=undo)
     return _next(at)
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 from mnemark.files.layout import scope_of
 from mnemark.index.state import GivenOnce
 from mnemark.memory.browse.session_rows import TurnRow, name_of
-from mnemark.present import facts
+from mnemark.present import facts, receipts
 from mnemark.present.talks import talk
 from mnemark.summary.tool_titles import execution_of, outcome_of, title_of
 from mnemark.types import Turn
@@ -124,6 +124,7 @@ def end(at: At) -> Go:
 
 def revert(at: At) -> Go:
     """Take back everything that came from a session."""
-    done = at.memory.revert(session=name_of(at.memory.workspace, at.sent("path")))
-    at.tell("{text}", text=done.text, undo=done.id)
+    ws = at.memory.workspace
+    done = receipts.reverted(ws, at.memory.revert(session=name_of(ws, at.sent("path"))), at.words)
+    at.tell("{text}", text=receipts.reverted_text(done, at.words), undo=done.id)
     return at.back("sessions")

@@ -65,7 +65,8 @@ def _turns(at: At, kinds: Any, origins: Any, asked: dict[str, str]) -> dict[str,
         tool=asked["tool"], limit=at.number("limit", 50), after=at.asked("after"),
     )  # fmt: skip
     if at.asked("format") == "json":
-        return {"data": page}
+        told = tuple(changes.of_entry(one, at.memory.workspace) for one in page.rows)
+        return {"data": msgspec.structs.replace(page, rows=told)}
     ws, words = at.memory.workspace, at.words
     said = {one.key: changes.sentence(one.change, words, ws) for one in page.rows if one.change is not None}
     titles = {one.title: _title(at, one) for one in page.rows if one.kind in _OF_TALKS and one.title}

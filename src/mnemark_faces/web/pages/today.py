@@ -93,7 +93,6 @@ def _learned(at: At, fact: Any) -> Row:
 
 def _recalled(at: At) -> list[Row]:
     """Return what was recalled last: facts in sentences, passages by where they stand."""
-    log = at.memory.workspace.fact_store.log
     rows: dict[str, Row] = {}
     for one in at.memory.browse.recalled(limit=_LOOKED_AT):
         path = split_ref(one.ref)[0]
@@ -103,9 +102,8 @@ def _recalled(at: At) -> list[Row]:
             continue
         if len(rows) == _LATEST:
             break
-        fact = log.of(one.ref).last if one.text else None
-        if fact is not None:
-            words, link = facts.sentence(fact, at.words), at.link("item", ref=fact.id)
+        if one.fact is not None:
+            words, link = facts.sentence(one.fact, at.words), at.link("item", ref=one.fact.id)
         elif "." in path:
             words, link = title_of(at, path), at.link("item", ref=one.ref)
         else:  # a fact that was forgotten
