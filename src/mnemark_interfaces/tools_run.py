@@ -189,7 +189,7 @@ def _correct(memory: "Memory", given: dict[str, Any]) -> Result:
     if not done.review:
         return {"status": "corrected" if done.after is not None else "never true", **data}
     warning = (
-        "Not corrected yet: the user said it themselves, and no turn recorded just now says otherwise. "
+        "Not corrected yet: the user said it themselves, and has not just said otherwise. "
         f"They decide with `mnemark review accept {done.id}`."
     )
     return {"status": "waits for review", **data, "warning": warning}
