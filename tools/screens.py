@@ -63,8 +63,9 @@ _SETTLES = 400
 
 
 @contextmanager
-def running() -> Iterator[daemon.Daemon]:
-    """Run a daemon."""
+def daemon_in(state: Path) -> Iterator[daemon.Daemon]:
+    """Run a daemon with this state folder."""
+    os.environ["XDG_STATE_HOME"] = os.environ["XDG_CONFIG_HOME"] = str(state)
     process = subprocess.Popen([sys.executable, "-m", "mnemark", "serve", "--no-nightly"])
     try:
         deadline = time.monotonic() + _START_SECONDS
