@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from playwright.sync_api import Browser, sync_playwright
-from screens import LOCALES, ROOT, launched, running
+from screens import LOCALES, ROOT, daemon_in, launched
 
 from mnemark_agents import daemon
 
@@ -209,12 +209,8 @@ def main() -> None:
         for language in SCENES:
             home = Path(folder) / language
             home.mkdir()
-            os.environ |= {
-                "HOME": str(home),
-                "XDG_CONFIG_HOME": str(home / "config"),
-                "XDG_STATE_HOME": str(home / "state"),
-            }
-            with running() as at:
+            os.environ |= {"HOME": str(home), "XDG_CONFIG_HOME": str(home / "config")}
+            with daemon_in(home / "state") as at:
                 picture(browser, at, home, language)
         browser.close()
 

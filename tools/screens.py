@@ -63,8 +63,9 @@ _SETTLES = 400
 
 
 @contextmanager
-def running() -> Iterator[daemon.Daemon]:
-    """Run a daemon."""
+def daemon_in(state: Path) -> Iterator[daemon.Daemon]:
+    """Run a daemon with this state folder."""
+    os.environ["XDG_STATE_HOME"] = os.environ["XDG_CONFIG_HOME"] = str(state)
     process = subprocess.Popen([sys.executable, "-m", "mnemark", "serve", "--no-nightly"])
     try:
         deadline = time.monotonic() + _START_SECONDS
@@ -185,7 +186,7 @@ def main() -> None:
         for language in month.LANGUAGES:
             month.build(language, Path(folder) / language)
         browser = launched(play)
-        with running() as at:
+        with daemon_in(Path(folder) / "state") as at:
             screens = Screens(browser, at, Path(folder), target)
             if len(sys.argv) > 1:
                 screens.rows()

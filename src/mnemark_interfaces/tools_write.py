@@ -99,7 +99,7 @@ def correct(memory: Memory, fact: str, scope: str = "", **right: Any) -> dict[st
     if not done.review:
         return {"status": "corrected" if done.after is not None else "never true", **data}
     warning = (
-        "Not corrected yet: the user said it themselves, and no turn recorded just now says otherwise. "
+        "Not corrected yet: the user said it themselves, and has not just said otherwise. "
         f"They decide with `mnemark review accept {done.id}`."
     )
     return {"status": "waits for review", **data, "warning": warning}

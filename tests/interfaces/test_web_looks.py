@@ -33,6 +33,8 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 def test_markdown_is_shown_without_its_marks() -> None:
     assert plain("- **Decided**: times in [UTC](notes/utc.md) <!-- id: 01A -->") == "Decided: times in UTC"
+    assert plain("see [this](https://example.org/a)") == "see this (https://example.org/a)", "where it leads"
+    assert for_people("[All facts](memory/facts)") == "All facts"
     assert plain("- [ ] the keys") == "☐ the keys"
     assert plain("* [x] the van") == "☑ the van"
     assert str(page("## People\n- Bea <b>\n  - sister\nplain")) == (

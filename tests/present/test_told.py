@@ -118,6 +118,53 @@ def test_a_source_is_told_in_words(memory: Memory) -> None:
     assert {ref: sources.place(ws, ref, Words("en")) for ref in expected} == expected
 
 
+@pytest.mark.parametrize(
+    ("path", "english", "chinese"),
+    [
+        ("memory/facts/user.md", "the list of facts about you", "关于你的事实列表"),
+        ("memory/archive/facts/user.md", "the list of facts about you", "关于你的事实列表"),
+        ("memory/archive/facts/bea.md", "the list of facts “bea”", "事实列表“bea”"),
+        ("memory/review/facts.md", "the list of what waits for you", "等你决定的列表"),
+        ("memory/episodes/2026-03-01-the-dinghy.md", "the page of a talk", "一段对话的记录页"),
+    ],
+)
+def test_a_file_is_told_by_what_it_is(memory: Memory, path: str, english: str, chinese: str) -> None:
+    assert sources.place(memory.workspace, path, EN) == english
+    assert sources.place(memory.workspace, path, ZH) == chinese
+
+
+def test_a_title_that_is_forgotten_is_not_read_in_the_name_of_its_file(memory: Memory) -> None:
+    page = memory.root / "memory/episodes/2026-03-01-the-dinghy.md"
+    page.parent.mkdir(parents=True, exist_ok=True)
+    talk = talks.talk(memory.workspace, path_of(memory), EN)
+    page.write_text(f"---\nsession: {talk.session}\n---\n\nThe heading is hidden.\n", "utf-8")
+    assert talks.page_title(memory.workspace, "memory/episodes/2026-03-01-the-dinghy.md") == ""
+    assert "dinghy" not in talks.talk(memory.workspace, path_of(memory), EN).title
+
+
+def test_a_receipt_names_no_path_and_no_words_that_were_erased(memory: Memory) -> None:
+    memory.remember("landlord", "Rui")
+    ws = memory.workspace
+    would = memory.forget(query="landlord", erase=True, dry_run=True)
+    said = [one.words for one in receipts.forgotten(ws, would, EN).items]
+    assert "Your landlord is Rui." in said
+    names = receipts.places(ws, would.places, EN)
+    assert any(name.startswith("your talk “") for name in names)
+    assert [name for name in names if "/" in name or (".md" in name and "USER" not in name)] == []
+    assert len(set(names)) == len(names)
+    done = memory.forget(query="landlord", erase=True)
+    assert {one.words for one in receipts.forgotten(ws, done, EN).items} == {""}
+    assert "Rui" not in " ".join(receipts.places(ws, done.places, EN))
+
+
+def test_copies_that_remain_are_told_in_the_language_with_their_place(memory: Memory) -> None:
+    ws = memory.workspace
+    left = "notes/dinghy.md: its name; rename it by hand, then run `mnemark sync`"
+    assert receipts.copy(ws, left, EN).text == left.replace("notes/dinghy.md", "the note “dinghy”")
+    assert receipts.copy(ws, left, ZH) == ("笔记“dinghy”：名字里有；请手动改名，再运行 `mnemark sync`", "")
+    assert receipts.copy(ws, "git remotes (origin): what was pushed is still there", ZH).lang == ""
+
+
 def test_who_said_a_fact_is_told(memory: Memory) -> None:
     ws = memory.workspace
     plain = memory.remember("city", "Lisbon")
