@@ -34,6 +34,7 @@ def test_a_merge_says_what_comes_and_is_taken_back(shell: Shell, other: Path) ->
     shown = shell("merge", str(other), "--dry-run")
     assert shown.out.startswith("Would bring: 1 turn, 2 joined files\n")
     assert "Nothing was changed" in shown.err
+    assert "mnemark undo" not in shown.err
     assert (shell.folder / "plan.md").read_bytes() == before
     merged = shell("merge", str(other))
     assert merged.out.startswith("Merged: 1 turn, 2 joined files\n")
@@ -120,6 +121,14 @@ def git(root: Path, *words: str) -> str:
 
 
 @GIT
+def test_a_merge_that_would_only_erase_says_that_nothing_was_changed(shell: Shell, other: Path) -> None:
+    shell("merge", str(other))
+    shell("forget", "--query", "from there", "--erase", "--yes", "-w", str(other))
+    shown = shell("merge", str(other), "--dry-run")
+    assert "1 erasure of the other side would be carried out here" in shown.out
+    assert shown.err == "Nothing was changed. Run it again without --dry-run to apply this.\n"
+
+
 def test_a_pull_joins_what_both_wrote(shell: Shell, other: Path, tmp_path: Path) -> None:
     root, clone = shell.folder, tmp_path / "clone"
     git(root, "init", "-q", "-b", "main")
