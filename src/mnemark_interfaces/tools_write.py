@@ -111,7 +111,10 @@ def listed_facts() -> Iterator[None]:
     try:
         yield
     except ManyMeantError as many:
-        rows = "".join(f"\n  {one.id}  {sentence(one, words_for(one))}" for one in many.found)
+        rows = "".join(
+            f"\n  {one.id}  {sentence(one, words_for(one))}{f' ({one.scope})' if one.scope else ''}"
+            for one in many.found
+        )
         raise UsageError(f"{many}:{rows}") from None
 
 

@@ -126,7 +126,7 @@ def test_a_scope_that_has_the_words_is_named(shell: Shell) -> None:
         told = call(memory, "memory_correct", {"fact": "package manager", "value": "npm"})
         assert "give the scope of one: projects/shop" in told["content"][0]["text"]
         told = call(memory, "memory_correct", {"fact": "editor", "value": "Vim", "scope": "projects/shop"})
-        assert "user editor: Zed (projects/shop)" in told["content"][0]["text"]
+        assert "Your editor is Zed. (projects/shop)" in told["content"][0]["text"]
 
 
 def test_who_has_not_seen_a_correction_does_not_end_what_is_right(shell: Shell) -> None:

@@ -67,7 +67,8 @@ def _list(many: ManyMeantError) -> None:
     """Print what to type for each of the facts that may be meant."""
     words = speech.words()
     for fact in many.found:
-        output.hint(f"  mnemark correct {fact.id} …   {output.safe_line(sentence(fact, words))}")
+        where = f" ({fact.scope})" if fact.scope else ""
+        output.hint(f"  mnemark correct {fact.id} …   {output.safe_line(sentence(fact, words))}{where}")
 
 
 def _outcome(done: Corrected) -> str:

@@ -81,7 +81,7 @@ def test_twenty_are_reviewed_by_keys_alone_however_quickly(memory: Memory) -> No
     async def job(at: Seat) -> None:
         await at.press("4")
         assert "4 Review 20" in at.text
-        assert "! the web" in at.flat
+        assert "! from a web page" in at.flat
         keys = list(at.keys)
         await at.pilot.press(*["y", "n"] * 10)  # no key waits for the change of the one before
         await at.settled()

@@ -24,7 +24,7 @@ def test_a_fact_that_was_never_true_goes_with_one_key_and_comes_back_with_one(me
 
     async def job(at: Seat) -> None:
         await at.press("3", "x")
-        assert "It was never true: You live in Lisbon. · u takes it back" in at.text
+        assert "It was never true: you live in Lisbon. · u takes it back" in at.text
         assert past(memory) == []
         await at.press("u")
         assert held(memory) == [("user", "Lisbon")]
@@ -40,7 +40,7 @@ def test_a_fact_that_changed_keeps_what_was_before(memory: Memory) -> None:
     async def job(at: Seat) -> None:
         await at.press("3", "c", *"Porto", "tab", "tab", "tab", "tab", "space", "enter")
         await at.settled()
-        assert "Changed: You live in Porto." in at.text
+        assert "Changed: you live in Porto." in at.text
         assert past(memory) == ["Lisbon", "Porto"]
         assert "You live in Porto." in at.flat, "the changed fact stays chosen"
         await at.press("u")
@@ -107,7 +107,7 @@ def test_a_correction_that_waits_says_what_it_takes_out(memory: Memory) -> None:
 
     async def job(at: Seat) -> None:
         await at.press("4")
-        assert "This was never true: You live in Lisbon." in at.flat
+        assert "This was never true: you live in Lisbon." in at.flat
         assert "c correct" not in at.lines[-1]
         await at.press("y")
         assert past(memory) == []
