@@ -605,7 +605,8 @@ def test_receipts_are_told_in_the_readers_language(here: Running, tmp_path: Path
     receipt = browser.follow(
         browser.send("forget", {**fields, "do": "erase", "count": fields["expected"][0]})
     )
-    assert "消息</span></td>" in receipt.text
+    assert "<h1>已抹除" in receipt.text
+    assert "<h2>已移除的位置</h2><ul><li>" in receipt.text
     assert ">turn<" not in receipt.text
 
 
