@@ -243,7 +243,7 @@ def test_a_bookmark_asks_for_a_ticket_and_is_come_back_to(tmp_path: Path, here: 
     browser.cookie = ""
     closed = browser.open(target)
     assert closed.status == 401
-    assert "type `mnemark web`" in closed.text
+    assert "type <code>mnemark web</code>" in closed.text
     for asked in (
         target,
         "/ui/elsewhere",
