@@ -1,0 +1,46 @@
+"""Implement `self-check`: try an installation without touching a memory."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mnemark._version import __version__
+from mnemark.errors import NotFoundError
+from mnemark_interfaces import options, output
+from mnemark_interfaces.findings import show_findings
+from mnemark_interfaces.self_check import self_checked
+
+
+def self_check(
+    folder: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[FOLDER]",
+            help="Try the disk of this folder, in a new one that is removed. Default: that of temporary files.",
+            show_default=False,
+        ),
+    ] = None,
+    *,
+    json: options.Json = False,
+) -> None:
+    """Check that mnemark works on this machine, without touching a memory.
+
+    In a temporary folder it writes and finds notes, turns and facts in English and Chinese, and answers a
+    hook and a tool. It also looks at the disk, the extras, the PATH and the daemon. Nothing is sent to a
+    network. Exits with 1 if something does not work.
+    """
+    place = None if folder is None else folder.expanduser().absolute()
+    if place is not None and not place.is_dir():
+        raise NotFoundError(f"the folder {place} does not exist")
+    found = []
+    for finding in self_checked(place):
+        found.append(finding)
+        if not json:
+            show_findings([finding])
+            output.flush()
+    works = all(finding.level != "error" for finding in found)
+    if json:
+        output.out_json({"version": __version__, "works": works, "findings": found})
+    if not works:
+        raise typer.Exit(1)
