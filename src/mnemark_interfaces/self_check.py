@@ -23,7 +23,8 @@ from mnemark.memory.health.doctor import Finding
 from mnemark.text.words.segment import query_terms
 from mnemark_agents import daemon
 from mnemark_agents.connect.check import Place, throw_away, try_hooks, try_tools
-from mnemark_agents.connect.hosts import claude_hooks, command, words_of
+from mnemark_agents.connect.connect import host_of
+from mnemark_agents.connect.hosts import command, words_of
 from mnemark_agents.hook.command import LIMIT_SECONDS
 from mnemark_interfaces import speech
 from mnemark_interfaces.app import loaded
@@ -123,7 +124,9 @@ def _fact(place: Place) -> str:
 
 
 def _hooks(place: Place) -> str:
-    lines = [words_of(entry.value) for entry in claude_hooks(place.root)]
+    targets = host_of("claude-code").targets(place.root, None)
+    entries = (entry for target in targets if target.what == "hooks" for entry in target.entries)
+    lines = [words_of(entry.value) for entry in entries]
     seconds = try_hooks("claude-code", lines, place)
     return f"a hook answers from memory in {seconds:.1f} s (of {LIMIT_SECONDS:.0f}), and records the answer"
 

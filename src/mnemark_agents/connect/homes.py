@@ -2,7 +2,9 @@
 
 import os
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Final
 
 
 def workspace_for(given: Path | None) -> Path:
@@ -77,3 +79,22 @@ def claude_desktop() -> Path:
 def antigravity() -> Path:
     """Return Antigravity's settings folder."""
     return Path.home() / ".gemini/config"
+
+
+_HOOKS: Final[Mapping[str, tuple[Callable[[], Path], str]]] = {
+    # Of a project the settings that are not shared: our entries contain paths of this machine.
+    "claude-code": (lambda: claude() / "settings.json", ".claude/settings.local.json"),
+    "codex": (lambda: codex() / "hooks.json", ".codex/hooks.json"),
+    "gemini-cli": (lambda: Path.home() / ".gemini/settings.json", ".gemini/settings.json"),
+}
+"""The settings with hooks, the user's and a project's, of agents that can have mnemark as a plug-in, too."""
+
+
+def hook_settings(agent: str, project: Path | None = None) -> Path:
+    """Return the file of an agent's settings that hooks are written into, in a project if given.
+
+    Raises:
+        KeyError: the agent has no such file, or no plug-ins beside it.
+    """
+    own, in_project = _HOOKS[agent]
+    return project / in_project if project else own()

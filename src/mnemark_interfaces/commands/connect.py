@@ -16,9 +16,10 @@ from mnemark.files.new_workspace import init
 from mnemark.files.projects import folders
 from mnemark_agents.connect import connect as work
 from mnemark_agents.connect import git
+from mnemark_agents.connect.bundles import BUNDLES, bundle_named, plugin_files, write_plugin
 from mnemark_agents.connect.check import check
 from mnemark_agents.connect.choices import LINE, keep_answer, keep_one_memory, offer_for
-from mnemark_agents.connect.connect import SettingsChange, host_of, own_commands, plugin_files, write_plugin
+from mnemark_agents.connect.connect import SettingsChange, host_of, own_commands
 from mnemark_agents.connect.connections import connections
 from mnemark_agents.connect.homes import workspace_for
 from mnemark_agents.connect.hosts import HOSTS, Host, is_installed
@@ -48,7 +49,7 @@ _OneMemory = Annotated[
 ]
 _Plugin = Annotated[
     Path | None,
-    typer.Option(metavar="FOLDER", help="Claude Code: write a plug-in there, do not change settings."),
+    typer.Option(metavar="FOLDER", help="Write a plug-in or extension there, do not change settings."),
 ]
 
 
@@ -312,13 +313,15 @@ def _offer_mounts(root: Path, *, remove: bool, yes: bool = False) -> None:
 
 
 def _plugin(host: Host, folder: Path, root: Path, *, dry_run: bool, json: bool) -> None:
-    if host.name != "claude-code":
-        raise UsageError("--plugin works only with claude-code")
+    bundle = bundle_named(host.name)
+    if bundle is None or not bundle.trial:
+        known = ", ".join(one.agent for one in BUNDLES if one.trial)
+        raise UsageError(f"--plugin works only with {known}")
     base = folder.expanduser().absolute()
-    texts = plugin_files(root)
+    texts = plugin_files(bundle, root)
     if not dry_run:
         _make(root)
-        written = write_plugin(base, root)
+        written = write_plugin(bundle, base, root)
     if json:
         full = {str(base / name): text for name, text in texts.items()}
         _out_changes(host, root, full, dry_run=dry_run, removed=False)
@@ -328,7 +331,7 @@ def _plugin(host: Host, folder: Path, root: Path, *, dry_run: bool, json: bool) 
     else:
         for path in written:
             out(safe(str(path)))
-        say(f"Try it with: claude --plugin-dir {safe(str(folder))}")
+        say(f"Try it with: {bundle.trial} {safe(str(folder))}")
 
 
 def _out_changes(host: Host, root: Path, texts: dict[str, str], *, dry_run: bool, removed: bool) -> None:

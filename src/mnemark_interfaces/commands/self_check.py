@@ -17,7 +17,7 @@ def self_check(
         Path | None,
         typer.Argument(
             metavar="[FOLDER]",
-            help="Try the disk of this folder, in a new one that is removed. Default: that of temporary files.",
+            help="Try the disk of this folder, in a new folder that is removed. Default: the temporary one.",
             show_default=False,
         ),
     ] = None,

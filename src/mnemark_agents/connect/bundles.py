@@ -1,0 +1,261 @@
+"""Make the bundles by which agents install mnemark: plug-ins, extensions, and an entry of the MCP registry.
+
+Hooks, servers and commands are those that `mnemark connect` writes (`hosts`), with another caller: the program
+is looked for on the PATH, and the memory is the person's own.
+
+Sources, as of autumn 2026: code.claude.com/docs/en/plugins-reference; developers.openai.com/codex/plugins/build
+and codex-rs/core-plugins; geminicli.com/docs/extensions/reference; docs.openclaw.ai/plugins/manifest;
+modelcontextprotocol/registry, docs/reference/server-json (schema of 2025-12-11).
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from mnemark._version import __version__
+from mnemark.errors import ReadOnlyError, UsageError
+from mnemark.files import platform
+from mnemark_agents.connect import commands, plugins
+from mnemark_agents.connect.hosts import SERVER, Caller, here, hook_line, host_named
+
+_ABOUT: Final = "Memory in a folder of plain text: briefing, recall and capture in every session."
+_NAMESPACE: Final = "local.mnemark"
+_SCHEMA: Final = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
+PLUGIN: Final = Caller(
+    ("mnemark",), ("--plugin",), "~/mnemark", mark="part of the plug-in mnemark",
+    missing="mnemark is not on the PATH, so nothing is remembered. Install the program, then start again; "
+    "`mnemark self-check` tries it.",
+)  # fmt: skip
+"""The caller of a plug-in that is installed without this installation knowing of it."""
+_VARIABLES: Final = ("MNEMARK_WORKSPACE", "MNEMARK_CONFIG", "XDG_STATE_HOME")
+"""What hooks and tools have to find alike, where an agent passes on few variables."""
+
+Files = dict[str, str]
+"""Contents by path."""
+
+
+class Bundle(NamedTuple):
+    """What one agent installs."""
+
+    agent: str
+    title: str
+    folder: str
+    """Of the plug-in, in the bundle."""
+    files: Callable[[Caller], Files]
+    """Returns the files of the plug-in for a caller."""
+    manifest: str
+    """The file by which the agent knows a plug-in."""
+    install: Sequence[str]
+    """What to type in the bundle's folder."""
+    remove: Sequence[str]
+    trial: str
+    """The command that takes a plug-in's folder without a list of plug-ins; empty where there is none."""
+    note: str = ""
+    """What there is to know or to do beside that."""
+    catalogue: Mapping[str, Any] | None = None
+    """The list of plug-ins around it, by its path; None where the agent needs none."""
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
+def _about(**more: Any) -> dict[str, Any]:
+    return {"name": SERVER, "version": __version__, "description": _ABOUT, **more}
+
+
+_OWNED: Final = {"author": {"name": "mnemark"}, "license": "MIT", "keywords": ["memory", "mcp"]}
+
+
+def _hooks(agent: str, caller: Caller) -> str:
+    """Return the file with the hooks of an agent."""
+    hooks: dict[str, list[Any]] = {}
+    for target in _targets(agent, caller):
+        for entry in target.entries if target.what == "hooks" else ():
+            hooks.setdefault(entry.keys[-1], []).append(entry.value)
+    return _json({"description": "mnemark: briefing, recall and capture", "hooks": hooks})
+
+
+def _servers(agent: str, caller: Caller, **more: Any) -> dict[str, Any]:
+    """Return the MCP servers of an agent."""
+    tools = (target for target in _targets(agent, caller) if target.what == "tools")
+    return {entry.keys[-1]: {**entry.value, **more} for target in tools for entry in target.entries}
+
+
+def _targets(agent: str, caller: Caller) -> Any:
+    host = host_named(agent)
+    return host.entries(caller, None) if host is not None else ()
+
+
+def _commands(form: commands.CommandForm, caller: Caller) -> Files:
+    made = commands.files(Path(), form, caller.workspace, hook_line(caller.program), caller.mark)
+    return {path.as_posix(): text for path, text in made}
+
+
+def _claude(caller: Caller) -> Files:
+    return {
+        ".claude-plugin/plugin.json": _json(_about(**_OWNED)),
+        "hooks/hooks.json": _hooks("claude-code", caller),
+        ".mcp.json": _json({"mcpServers": _servers("claude-code", caller)}),
+        **_commands(commands.MARKDOWN._replace(prefix=""), caller),
+    }
+
+
+def _codex(caller: Caller) -> Files:
+    servers = _servers("codex", caller, env_vars=list(_VARIABLES))
+    face = {"displayName": "mnemark", "shortDescription": _ABOUT, "category": "Productivity"}
+    return {
+        ".codex-plugin/plugin.json": _json(
+            _about(**_OWNED, skills="./skills/", mcpServers="./.mcp.json", interface=face)
+        ),
+        "hooks/hooks.json": _hooks("codex", caller),
+        ".mcp.json": _json({"mcpServers": servers}),
+        **_commands(commands.SKILLS._replace(prefix=""), caller),
+    }
+
+
+def _gemini(caller: Caller) -> Files:
+    return {
+        "gemini-extension.json": _json(_about(mcpServers=_servers("gemini-cli", caller))),
+        "hooks/hooks.json": _hooks("gemini-cli", caller),
+        **_commands(commands.GEMINI, caller),
+    }
+
+
+def _openclaw(caller: Caller) -> Files:
+    words = caller.line("hook", "--agent", "openclaw")
+    more = {"mcpServers": _servers("openclaw", caller), "skills": ["./skills"]}
+    made = plugins.openclaw_files(Path(), words, caller.mark, **more)
+    return {path.as_posix(): text for path, text in made.items()} | _commands(commands.SKILLS, caller)
+
+
+def _registry(_: Caller) -> Files:
+    words = ({"type": "positional", "value": "mcp"}, {"type": "named", "name": "--plugin"})
+    package = {
+        "registryType": "pypi", "identifier": SERVER, "version": __version__, "runtimeHint": "uvx",
+        "packageArguments": list(words), "transport": {"type": "stdio"},
+        "environmentVariables": [{
+            "name": "MNEMARK_WORKSPACE", "description": "The folder of the memory", "format": "filepath",
+            "default": "~/mnemark",
+        }],
+    }  # fmt: skip
+    entry = {
+        "$schema": _SCHEMA, "name": f"{_NAMESPACE}/{SERVER}", "title": "mnemark",
+        "description": "Memory in a folder of plain text, searched offline, in Chinese and English.",
+        "version": __version__, "packages": [package],
+    }  # fmt: skip
+    return {"server.json": _json(entry)}
+
+
+BUNDLES: Final = (
+    Bundle(
+        "claude-code", "Claude Code", "mnemark", _claude, ".claude-plugin/plugin.json",
+        ("claude plugin marketplace add ./", "claude plugin install mnemark@mnemark"),
+        ("claude plugin uninstall mnemark@mnemark", "claude plugin marketplace remove mnemark"),
+        "claude --plugin-dir",
+        "Its commands are `/mnemark:remember` and so on.",
+        {".claude-plugin/marketplace.json": {
+            "name": "mnemark", "owner": {"name": "mnemark"}, "description": _ABOUT,
+            "plugins": [{"name": "mnemark", "source": "./mnemark", "description": _ABOUT}],
+        }},
+    ),
+    Bundle(
+        "codex", "Codex", "plugins/mnemark", _codex, ".codex-plugin/plugin.json",
+        ("codex plugin marketplace add ./", "codex plugin add mnemark@mnemark"),
+        ("codex plugin remove mnemark@mnemark", "codex plugin marketplace remove mnemark"),
+        "",
+        "Codex runs new hooks only when you trust them: start it once and accept them with `/hooks`.",
+        {".agents/plugins/marketplace.json": {
+            "name": "mnemark", "interface": {"displayName": "mnemark"},
+            "plugins": [{
+                "name": "mnemark", "source": {"source": "local", "path": "./plugins/mnemark"},
+                "policy": {"installation": "AVAILABLE", "authentication": "ON_INSTALL"},
+                "category": "Productivity",
+            }],
+        }},
+    ),
+    Bundle(
+        "gemini-cli", "Gemini CLI", "mnemark", _gemini, "gemini-extension.json",
+        ("gemini extensions install ./mnemark --consent",),
+        ("gemini extensions uninstall mnemark",),
+        "gemini extensions link",
+        "Its commands are `/mnemark:remember` and so on.",
+    ),
+    Bundle(
+        "openclaw", "OpenClaw", "mnemark", _openclaw, "openclaw.plugin.json",
+        (
+            "openclaw plugins install --force --accept-capabilities ./mnemark",
+            "openclaw config set plugins.entries.mnemark.hooks.allowConversationAccess true",
+        ),
+        ("openclaw plugins uninstall mnemark",),
+        "openclaw plugins install --link",
+        "Restart its gateway. Without the second line its plug-ins are not told what it answers.",
+    ),
+)  # fmt: skip
+"""The bundles, by agent."""
+
+
+def bundle_named(agent: str) -> Bundle | None:
+    """Return the bundle of an agent."""
+    return next((bundle for bundle in BUNDLES if bundle.agent == agent), None)
+
+
+def whole(bundle: Bundle) -> Files:
+    """Return all files of a bundle: the plug-in, the list of plug-ins around it, and what to type."""
+    files = {f"{bundle.folder}/{path}": text for path, text in bundle.files(PLUGIN).items()}
+    listed = {path: _json(value) for path, value in (bundle.catalogue or {}).items()}
+    page = _readme(bundle)
+    return {**listed, **files, f"{bundle.folder}/README.md": page, "README.md": page}
+
+
+def registry_entry(namespace: str = _NAMESPACE) -> Files:
+    """Return the entry of the MCP registry; its namespace has to be the publisher's own."""
+    return {path: text.replace(_NAMESPACE, namespace) for path, text in _registry(PLUGIN).items()}
+
+
+def plugin_files(bundle: Bundle, workspace: Path) -> Files:
+    """Return the files of a plug-in that names this installation and a workspace."""
+    mine = here(workspace)
+    return bundle.files(mine._replace(memory=(*mine.memory, *PLUGIN.memory), mark=PLUGIN.mark))
+
+
+def write_plugin(bundle: Bundle, folder: Path, workspace: Path) -> list[Path]:
+    """Write the plug-in into a new or empty folder, or over one of ours.
+
+    Raises:
+        UsageError: something else is in the folder.
+        ReadOnlyError: it cannot be written.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"{folder} is a file; choose a new folder")
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / bundle.manifest).is_file():
+        raise UsageError(f"{folder} contains other files; choose a new folder")
+    written = []
+    for name, text in plugin_files(bundle, workspace).items():
+        path = folder / name
+        try:
+            platform.make_folder(path.parent)
+            platform.write_private(path, text.encode())
+        except OSError as error:
+            raise ReadOnlyError(f"cannot write {path}: {error.strerror}") from error
+        written.append(path)
+    return written
+
+
+def _readme(bundle: Bundle) -> str:
+    lines = [
+        f"# mnemark for {bundle.title}",
+        f"{_ABOUT} It needs the program `mnemark` on the PATH (`mnemark self-check` tries it), and keeps the "
+        "memory in `~/mnemark`, which is made in the first session; `MNEMARK_WORKSPACE` names another folder.",
+        "",
+        "In this folder:",
+        "```sh", *bundle.install, "```",
+        bundle.note,
+        "",
+        f"`mnemark connect {bundle.agent}` does the same without a plug-in. Where both are there, the plug-in "
+        "leaves the hooks to that. To remove it; the memory stays:",
+        "```sh", *bundle.remove, "```",
+        "",
+    ]  # fmt: skip
+    return "\n".join(lines)
