@@ -1,6 +1,6 @@
 """The bundles of a release, installed into the real agents that npm has, with a scripted model on loopback.
 
-As in `test_real_agents`, agents whose command is not on the PATH are skipped. What is typed is what the pages of
+As in `test_real_agents`, agents whose command is not on the PATH are skipped. Typed is what the pages of
 the bundles say.
 """
 
@@ -9,13 +9,14 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from agent.scripted import Call, Model, serving, strings
 from agent.test_real_agents import FIRST, REPLIES, RULE, SECOND, Machine, program
+from agent.test_real_agents import SAID as WORDS
 from mnemark import Memory
 from mnemark_agents.connect.bundles import BUNDLES, Bundle, whole
 
@@ -40,7 +41,8 @@ class Bundled(Machine):
         command = self.commands / "mnemark"
         source = Path(__file__).parents[2] / "src"
         command.write_text(
-            f'#!/bin/sh\nPYTHONPATH={shlex.quote(str(source))} exec {sys.executable} -m mnemark "$@"\n', "utf-8"
+            f'#!/bin/sh\nPYTHONPATH={shlex.quote(str(source))} exec {sys.executable} -m mnemark "$@"\n',
+            "utf-8",
         )
         command.chmod(0o755)
         self.env["PATH"] = f"{self.commands}{os.pathsep}{self.env['PATH']}"
@@ -52,7 +54,7 @@ class Bundled(Machine):
             path.write_text(text, "utf-8")
         return self.type(bundle, bundle.install)
 
-    def type(self, bundle: Bundle, lines: tuple[str, ...] | list[str]) -> str:
+    def type(self, bundle: Bundle, lines: Sequence[str]) -> str:
         """Type lines in a bundle's folder; return what they say."""
         said = ""
         for line in lines:
@@ -99,12 +101,14 @@ def test_it_remembers_from_one_session_to_the_next(machine: Bundled, bundle: Bun
     assert "\n".join(recalled(machine)).count("Ann keeps the spare key") == 1
     assert sum(text.count(RULE) for text in machine.received(SECOND)) == 1
     assert machine.log() == ""
-    machine.type(bundle, list(bundle.remove))
+    machine.type(bundle, bundle.remove)
     assert machine.turns() == SAID
     before = len(machine.model.requests)
     machine.say(bundle.agent, "And now?")
     assert machine.turns() == SAID
-    assert not any("mnemark-recall" in text for _, body in machine.model.requests[before:] for text in strings(body))
+    assert not any(
+        "mnemark-recall" in text for _, body in machine.model.requests[before:] for text in strings(body)
+    )
 
 
 def test_its_model_uses_the_tools(machine: Bundled, bundle: Bundle) -> None:
@@ -138,9 +142,24 @@ def test_beside_a_connection_nothing_is_recorded_or_recalled_twice(machine: Bund
     assert machine.log() == ""
 
 
+SHOWS = {
+    "claude-code": ["--output-format", "stream-json", "--verbose", "--include-hook-events"],
+    "gemini-cli": [],
+    "openclaw": [],
+}
+"""What is typed beside a prompt to be shown what hooks say; Codex shows it at a terminal only."""
+
+
 def test_without_the_program_the_agent_goes_on_and_it_is_said(machine: Bundled, bundle: Bundle) -> None:
     machine.install(bundle)
     (machine.commands / "mnemark").unlink()
-    machine.say(bundle.agent, FIRST)
+    words = [program(bundle.agent), *WORDS[bundle.agent](FIRST, 1), *SHOWS.get(bundle.agent, [])]
+    done = subprocess.run(
+        words, env=machine.env | {"PWD": str(machine.project)}, cwd=machine.project,
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=240, check=True,
+    )  # fmt: skip
     assert any(FIRST in text for _, body in machine.model.requests for text in strings(body))
     assert not machine.memory.exists()
+    shown = done.stdout + done.stderr
+    assert ("mnemark could not be started, so nothing is remembered" in shown) == (bundle.agent in SHOWS)
+    assert "Agent execution blocked" not in shown

@@ -7,7 +7,8 @@ import pytest
 
 from mnemark.files import layout, new_workspace
 from mnemark.files.new_workspace import new_scope
-from mnemark_agents.connect import connect, homes
+from mnemark_agents import homes
+from mnemark_agents.connect import connect
 from mnemark_interfaces import shortcut
 from mnemark_interfaces.http.calls import ClientQuery, answer_query
 from mnemark_interfaces.http.pool import Workspaces

@@ -1,10 +1,11 @@
-"""Make the bundles by which agents install mnemark: plug-ins, extensions, and an entry of the MCP registry.
+"""Make the bundles by which agents install mnemark: plug-ins, extensions, an entry of the MCP registry.
 
-Hooks, servers and commands are those that `mnemark connect` writes (`hosts`), with another caller: the program
-is looked for on the PATH, and the memory is the person's own.
+Hooks, servers and commands are those that `mnemark connect` writes (`hosts`), with another caller: the
+program is looked for on the PATH, and the memory is the person's own.
 
-Sources, as of autumn 2026: code.claude.com/docs/en/plugins-reference; developers.openai.com/codex/plugins/build
-and codex-rs/core-plugins; geminicli.com/docs/extensions/reference; docs.openclaw.ai/plugins/manifest;
+Sources, as of autumn 2026: code.claude.com/docs/en/plugins-reference;
+developers.openai.com/codex/plugins/build, codex-rs/core-plugins;
+geminicli.com/docs/extensions/reference; docs.openclaw.ai/plugins/manifest;
 modelcontextprotocol/registry, docs/reference/server-json (schema of 2025-12-11).
 """
 
@@ -16,20 +17,37 @@ from typing import Any, Final, NamedTuple
 from mnemark._version import __version__
 from mnemark.errors import ReadOnlyError, UsageError
 from mnemark.files import platform
+from mnemark_agents import homes
 from mnemark_agents.connect import commands, plugins
 from mnemark_agents.connect.hosts import SERVER, Caller, here, hook_line, host_named
 
 _ABOUT: Final = "Memory in a folder of plain text: briefing, recall and capture in every session."
 _NAMESPACE: Final = "local.mnemark"
 _SCHEMA: Final = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
-PLUGIN: Final = Caller(
-    ("mnemark",), ("--plugin",), "~/mnemark", mark="part of the plug-in mnemark",
-    missing="mnemark is not on the PATH, so nothing is remembered. Install the program, then start again; "
-    "`mnemark self-check` tries it.",
-)  # fmt: skip
+PLUGIN: Final = Caller(("mnemark",), ("--plugin",), "~/mnemark", mark="part of the plug-in mnemark")
 """The caller of a plug-in that is installed without this installation knowing of it."""
 _VARIABLES: Final = ("MNEMARK_WORKSPACE", "MNEMARK_CONFIG", "XDG_STATE_HOME")
 """What hooks and tools have to find alike, where an agent passes on few variables."""
+
+_PAGE: Final = """\
+# mnemark for {title}
+{about} It needs the program `mnemark` on the PATH (`mnemark self-check` tries it), and keeps the memory in \
+`~/mnemark`, which is made in the first session; `MNEMARK_WORKSPACE` names another folder. On Windows use \
+`{line}` instead: the hooks here are lines for a POSIX shell.
+
+In this folder:
+```sh
+{install}
+```
+{note}
+
+`{line}` does the same without a plug-in. {beside} To remove it; the memory stays:
+```sh
+{remove}
+```
+"""
+_BESIDE: Final = "Where both are there, the plug-in leaves the hooks to that."
+_ALONE: Final = "Take that out first (`--remove`) where it is there: both use one folder."
 
 Files = dict[str, str]
 """Contents by path."""
@@ -49,12 +67,24 @@ class Bundle(NamedTuple):
     install: Sequence[str]
     """What to type in the bundle's folder."""
     remove: Sequence[str]
+    sign: Callable[[], tuple[Path, str]]
+    """Returns the file that says that it is installed, and what stands there then."""
     trial: str
     """The command that takes a plug-in's folder without a list of plug-ins; empty where there is none."""
-    note: str = ""
+    note: str
     """What there is to know or to do beside that."""
     catalogue: Mapping[str, Any] | None = None
     """The list of plug-ins around it, by its path; None where the agent needs none."""
+    apart: bool = True
+    """Whether it lies elsewhere than what `mnemark connect` writes."""
+
+    def is_installed(self) -> bool:
+        """Tell whether the agent has it."""
+        path, text = self.sign()
+        try:
+            return text in path.read_text("utf-8")
+        except (OSError, UnicodeDecodeError):  # none, or not ours to read
+            return False
 
 
 def _json(value: Any) -> str:
@@ -153,6 +183,7 @@ BUNDLES: Final = (
         "claude-code", "Claude Code", "mnemark", _claude, ".claude-plugin/plugin.json",
         ("claude plugin marketplace add ./", "claude plugin install mnemark@mnemark"),
         ("claude plugin uninstall mnemark@mnemark", "claude plugin marketplace remove mnemark"),
+        lambda: (homes.claude() / "plugins/installed_plugins.json", '"mnemark@'),
         "claude --plugin-dir",
         "Its commands are `/mnemark:remember` and so on.",
         {".claude-plugin/marketplace.json": {
@@ -164,6 +195,7 @@ BUNDLES: Final = (
         "codex", "Codex", "plugins/mnemark", _codex, ".codex-plugin/plugin.json",
         ("codex plugin marketplace add ./", "codex plugin add mnemark@mnemark"),
         ("codex plugin remove mnemark@mnemark", "codex plugin marketplace remove mnemark"),
+        lambda: (homes.codex() / "config.toml", '[plugins."mnemark@'),
         "",
         "Codex runs new hooks only when you trust them: start it once and accept them with `/hooks`.",
         {".agents/plugins/marketplace.json": {
@@ -179,6 +211,7 @@ BUNDLES: Final = (
         "gemini-cli", "Gemini CLI", "mnemark", _gemini, "gemini-extension.json",
         ("gemini extensions install ./mnemark --consent",),
         ("gemini extensions uninstall mnemark",),
+        lambda: (Path.home() / ".gemini/extensions/mnemark/gemini-extension.json", SERVER),
         "gemini extensions link",
         "Its commands are `/mnemark:remember` and so on.",
     ),
@@ -189,8 +222,10 @@ BUNDLES: Final = (
             "openclaw config set plugins.entries.mnemark.hooks.allowConversationAccess true",
         ),
         ("openclaw plugins uninstall mnemark",),
+        lambda: (homes.openclaw() / "extensions/mnemark/index.js", PLUGIN.mark),
         "openclaw plugins install --link",
         "Restart its gateway. Without the second line its plug-ins are not told what it answers.",
+        apart=False,
     ),
 )  # fmt: skip
 """The bundles, by agent."""
@@ -244,18 +279,9 @@ def write_plugin(bundle: Bundle, folder: Path, workspace: Path) -> list[Path]:
 
 
 def _readme(bundle: Bundle) -> str:
-    lines = [
-        f"# mnemark for {bundle.title}",
-        f"{_ABOUT} It needs the program `mnemark` on the PATH (`mnemark self-check` tries it), and keeps the "
-        "memory in `~/mnemark`, which is made in the first session; `MNEMARK_WORKSPACE` names another folder.",
-        "",
-        "In this folder:",
-        "```sh", *bundle.install, "```",
-        bundle.note,
-        "",
-        f"`mnemark connect {bundle.agent}` does the same without a plug-in. Where both are there, the plug-in "
-        "leaves the hooks to that. To remove it; the memory stays:",
-        "```sh", *bundle.remove, "```",
-        "",
-    ]  # fmt: skip
-    return "\n".join(lines)
+    """Return the page of a bundle."""
+    return _PAGE.format(
+        title=bundle.title, about=_ABOUT, line=f"mnemark connect {bundle.agent}", note=bundle.note,
+        beside=_BESIDE if bundle.apart else _ALONE, install="\n".join(bundle.install),
+        remove="\n".join(bundle.remove),
+    )  # fmt: skip

@@ -23,8 +23,8 @@ from mnemark.files import user_config
 from mnemark.files.private import private
 from mnemark.files.sessions import SessionLog, list_sessions
 from mnemark_agents.connect.connections import folder_in, lines_in
-from mnemark_agents.connect.homes import workspace_for
 from mnemark_agents.connect.hosts import HOSTS, Host
+from mnemark_agents.homes import workspace_for
 from mnemark_agents.hook import agents
 
 _SECONDS: Final = 20.0

@@ -16,6 +16,7 @@ from mnemark.errors import BusyError, ReadOnlyError, UsageError
 from mnemark.files import jsonl, platform
 from mnemark.files.disk_errors import translate_os_errors
 from mnemark_agents.connect import json_edit, toml_edit
+from mnemark_agents.connect.bundles import bundle_named
 from mnemark_agents.connect.commands import WRITTEN
 from mnemark_agents.connect.hosts import (
     HOSTS,
@@ -76,9 +77,14 @@ def plan(
 
     Raises:
         UsageError: a file cannot be edited, and the message holds what to paste; or a project is given, and
-            the agent has no settings of projects.
+            the agent has no settings of projects; or its plug-in is in the way.
         ReadOnlyError: a file cannot be read.
     """
+    bundle = bundle_named(host.name)
+    if bundle is not None and not bundle.apart and bundle.is_installed():
+        raise UsageError(
+            f"{host.title} has mnemark as a plug-in; to connect it, run `{bundle.remove[0]}` first"
+        )
     texts: dict[Path, tuple[str | None, str | None]] = {}
     targets = host.targets(workspace, project)
     if not targets:

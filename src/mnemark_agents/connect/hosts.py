@@ -19,7 +19,8 @@ from pathlib import Path, PureWindowsPath
 from typing import Any, Final, Literal, NamedTuple
 
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark_agents.connect import commands, homes, plugins
+from mnemark_agents import homes
+from mnemark_agents.connect import commands, plugins
 from mnemark_agents.connect.commands import WRITTEN
 from mnemark_agents.hook import agents
 from mnemark_agents.hook.agents import Event
@@ -32,6 +33,12 @@ _OURS: Final = lazy_pattern(
 )
 """Pattern of our hooks' command lines: the program mnemark, then `hook`."""
 _SECONDS: Final = 10
+_GONE: Final = (
+    '\'{"systemMessage": "mnemark could not be started, so nothing is remembered or recalled. Install it '
+    "again, or put it on the PATH; then run: mnemark self-check\"}'"
+)
+"""What an agent shows where its hooks do not find the program, quoted for a shell."""
+_NOTHING: Final = "'{}'"
 _VERSION: Final = '{\n  "version": 1\n}\n'
 _STATE: Final = "XDG_STATE_HOME"
 """The environment variable that sets the daemon's state folder."""
@@ -68,8 +75,6 @@ class Caller(NamedTuple):
     """The memory's folder, as a shell takes it."""
     mark: str = WRITTEN
     """Says in files that are ours as a whole whose they are."""
-    missing: str = ""
-    """What a hook says where the program is not found; empty where it is named by its path."""
 
     def line(self, *words: str) -> list[str]:
         """Return a command line for this memory."""
@@ -138,11 +143,22 @@ def _commands(folder: Path, form: commands.CommandForm, caller: Caller) -> tuple
     return tuple(_ours_whole("commands", path, text) for path, text in found)
 
 
+def _or_told(line: str, event: Event) -> str:
+    """Return a line for a shell that succeeds where the program cannot be started, and says so at the start.
+
+    It may have moved since, or not be on the PATH. Gemini CLI would not answer any prompt then, Codex and
+    Claude Code would name each event, and none what to do.
+    """
+    if sys.platform == "win32":  # PowerShell or others run it there
+        return line
+    return f"{line} || echo {_GONE if event == 'session-start' else _NOTHING}"
+
+
 def _nested(agent: str, caller: Caller, timeout: int, **more: str) -> tuple[Setting, ...]:
     """Return hooks in Claude Code's form `hooks.EVENT[].hooks[]`, which others share."""
     entries = []
     for native, event, line in _hooks(agent, caller):
-        run = {"type": "command", "command": line, "timeout": timeout, **more}
+        run = {"type": "command", "command": _or_told(line, event), "timeout": timeout, **more}
         group: dict[str, Any] = {"hooks": [run]}
         if event == "tool" and agent == "claude-code":
             group = {"matcher": _CLAUDE_TOOLS, **group}
@@ -223,9 +239,7 @@ def _copilot(caller: Caller, project: Path | None) -> tuple[Target, ...]:
     )
     return (
         Target("hooks", home / "hooks/mnemark.json", entries, base=_VERSION),
-        Target(
-            "tools", home / "mcp-config.json", _server(caller, "mcpServers", type="local", tools=["*"])
-        ),
+        Target("tools", home / "mcp-config.json", _server(caller, "mcpServers", type="local", tools=["*"])),
         *_commands(home, commands.SKILLS, caller),
     )
 
@@ -358,7 +372,7 @@ def words_of(value: Any) -> list[str]:
     if isinstance(rest, list):
         return [str(line), *map(str, rest)]
     try:
-        return shlex.split(line) if isinstance(line, str) else []
+        return shlex.split(line.partition(" || ")[0]) if isinstance(line, str) else []
     except ValueError:
         return []
 

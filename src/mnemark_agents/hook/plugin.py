@@ -1,11 +1,10 @@
 """Find or make the memory of a plug-in, which was installed without `mnemark connect`, or beside it."""
 
-import os
 from pathlib import Path
 
 from mnemark.files import trust
 from mnemark.files.new_workspace import init
-from mnemark_agents.connect.homes import hook_settings, workspace_for
+from mnemark_agents.homes import hook_settings, workspace_of_plugins
 
 
 def memory(given: str = "") -> Path:
@@ -17,8 +16,7 @@ def memory(given: str = "") -> Path:
     Raises:
         MnemarkError: it cannot be made.
     """
-    named = given or os.environ.get("MNEMARK_WORKSPACE", "")
-    root = workspace_for(Path(named) if named else None)
+    root = workspace_of_plugins(given)
     if not root.is_dir():
         init(root)
         trust.trust_new(root)

@@ -20,9 +20,9 @@ from mnemark_agents.connect.bundles import BUNDLES, bundle_named, plugin_files, 
 from mnemark_agents.connect.check import check
 from mnemark_agents.connect.choices import LINE, keep_answer, keep_one_memory, offer_for
 from mnemark_agents.connect.connect import SettingsChange, host_of, own_commands
-from mnemark_agents.connect.connections import connections
-from mnemark_agents.connect.homes import workspace_for
+from mnemark_agents.connect.connections import Connection, connections
 from mnemark_agents.connect.hosts import HOSTS, Host, is_installed
+from mnemark_agents.homes import workspace_for
 from mnemark_interfaces import options, output, render
 from mnemark_interfaces.commands.mount import offer
 from mnemark_interfaces.output import out, out_json, safe, say
@@ -277,7 +277,7 @@ def _list(project: Path | None, *, json: bool) -> None:
         out_json({"agents": [one._asdict() for one in found]})
         return
     near = [one for one in found if one.installed or one.state != "not connected"]
-    rows = [(one.agent, one.state, safe(render.from_home(one.workspace))) for one in near]
+    rows = [(one.agent, _state(one), safe(render.from_home(one.workspace))) for one in near]
     if rows:
         out("\n".join(render.table(rows)))
     if rest := [one.agent for one in found if one not in near]:
@@ -285,6 +285,11 @@ def _list(project: Path | None, *, json: bool) -> None:
     for one in found:
         if one.problem:
             say(safe(one.problem))
+
+
+def _state(found: Connection) -> str:
+    both = found.plugin and found.state in {"connected", "partly connected"}
+    return f"{found.state}, and by plug-in" if both else found.state
 
 
 def _offer_model(hosts: Iterable[Host]) -> None:
@@ -371,5 +376,11 @@ def _notes(host: Host, root: Path) -> list[str]:
     notes = [host.note] if host.note else []
     if "hooks" not in kinds:
         notes.append(f"{host.title} gets the memory tools only: nothing is recalled or recorded by itself.")
+    bundle = bundle_named(host.name)
+    if bundle is not None and bundle.is_installed():
+        notes.append(
+            f"{host.title} has mnemark's plug-in, too, which leaves the hooks to these settings. To have "
+            f"tools and commands once, take it out: {bundle.remove[0]}"
+        )
     notes += [f"{path} is your own and was left alone." for path in own_commands(host, root)]
     return notes

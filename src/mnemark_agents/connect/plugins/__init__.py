@@ -40,9 +40,7 @@ def commands_in(text: str, events: Sequence[str]) -> list[list[str]]:
     return [[event if word == _EVENT else word for word in words] for event in events] if words else []
 
 
-def openclaw_files(
-    folder: Path, words: Sequence[str], mark: str = WRITTEN, **more: Any
-) -> dict[Path, str]:
+def openclaw_files(folder: Path, words: Sequence[str], mark: str = WRITTEN, **more: Any) -> dict[Path, str]:
     """Return the files of the plug-in for OpenClaw, which loads what lies in its folder of extensions.
 
     Args:

@@ -12,6 +12,12 @@ def workspace_for(given: Path | None) -> Path:
     return Path.home() / "mnemark" if given is None else given.expanduser().absolute()
 
 
+def workspace_of_plugins(given: str = "") -> Path:
+    """Return the folder of the memory of plug-ins: as given, else MNEMARK_WORKSPACE, else `~/mnemark`."""
+    named = given or os.environ.get("MNEMARK_WORKSPACE", "")
+    return workspace_for(Path(named) if named else None)
+
+
 def folder_named(variable: str, default: str) -> Path:
     """Return the folder that an environment variable names, else the default in the home folder."""
     given = os.environ.get(variable, "")
