@@ -91,8 +91,8 @@ sbom: $(LOCKING)/bin/uv ## write the bill of materials of an installation: dist/
 	  --output-file dist/mnemark.cdx.json .sbom/bin/python
 	@rm -rf .sbom
 
-release: $(STAMP) ## wheel and sdist, tried in clean environments of the Pythons 3.11 to 3.14 that are here
-	@$(BIN)/python tools/release.py
+release: $(STAMP) ## dist/: wheel, sdist, bundles for agents, a .deb; each way of installing them tried here
+	@$(BIN)/python -m tools.release
 
 $(HOSTS)/.installed: pyproject.toml requirements/adapters.txt
 	@test -x $(HOSTS)/bin/python || $(PYTHON) -m venv $(HOSTS)

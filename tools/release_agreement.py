@@ -24,7 +24,8 @@ def disagreements(root: Path) -> Iterator[str]:
     heads = re.findall(r"^## (\S+)$", (root / CHANGES).read_text("utf-8"), re.MULTILINE)
     if heads[:1] != [version]:
         newest = f"is about {heads[0]}" if heads else "has no version"
-        yield f"{CHANGES} {newest} first, the version is {version}: begin it with ## {version}, or set {VERSION}"
+        fix = f"begin it with ## {version}, or set {VERSION}"
+        yield f"{CHANGES} {newest} first, the version is {version}: {fix}"
     if heads.count(version) > 1:
         yield f"{CHANGES} has two parts ## {version}: join them"
     yield from _tags(root, f"v{version}")
@@ -39,7 +40,8 @@ def _tags(root: Path, wanted: str) -> Iterator[str]:
         what = f"this commit has the tag {wrong[0]}, and its version wants {wanted}"
         yield f"{what}: git tag --delete {wrong[0]}, or set {VERSION}"
     if wanted not in here and _git(root, "tag", "--list", wanted):
-        yield f"{wanted} is the tag of another commit, which is released: raise {VERSION} and begin {CHANGES} with it"
+        fix = f"raise {VERSION} and begin {CHANGES} with it"
+        yield f"{wanted} is the tag of another commit, which is released: {fix}"
 
 
 def _git(root: Path, *words: str) -> list[str] | None:

@@ -1,0 +1,68 @@
+"""Try the recipes in `packaging/` as far as this machine can: the container's steps, a Debian package."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from tools.release_ways import environment_of, run
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def container(python: str, package: Path, folder: Path) -> None:
+    """Take the container's steps in a clean environment: there is no need of a container for that."""
+    commands = environment_of(python, folder / "venv", f"{package}[serve,documents]")
+    tests = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/test_packaging.py"]
+    run(*tests, cwd=ROOT, env={**os.environ, "MNEMARK_COMMANDS": str(commands)})
+
+
+def image(folder: Path) -> str:
+    """Build the image where a container engine runs; return why that was not tried."""
+    for engine in ("docker", "podman"):
+        if (
+            shutil.which(engine)
+            and subprocess.run([engine, "info"], capture_output=True, check=False).returncode == 0
+        ):
+            run(
+                engine,
+                "build",
+                "--file",
+                ROOT / "packaging/container/Dockerfile",
+                "--iidfile",
+                folder / "id",
+                ROOT,
+            )
+            assert "true" in run(engine, "run", "--rm", (folder / "id").read_text(), "self-check", "--json")
+            return ""
+    return "no container engine runs here"
+
+
+def debian(package: Path, out: Path, folder: Path) -> None:
+    """Build a .deb, and look at what it would install."""
+    python = os.environ.get("PYTHON", "/usr/bin/python3")
+    run("sh", ROOT / "packaging/debian/build.sh", package, out, env={**os.environ, "PYTHON": python})
+    (file,) = out.glob("mnemark_*.deb")
+    run("dpkg-deb", "--extract", file, folder / "root")
+    program = folder / "root/opt/mnemark/bin/mnemark"
+    assert (folder / "root/usr/bin/mnemark").readlink() == Path("/opt/mnemark/bin/mnemark")
+    assert program.read_text("utf-8").splitlines()[0] == "#!/opt/mnemark/bin/python", "what is run"
+    assert (folder / "root/usr/lib/systemd/user/mnemark.service").is_file()
+    environment = {"PATH": "/usr/bin:/bin", "HOME": str(folder / "home")}
+    (folder / "home").mkdir()
+    python = str(program.with_name("python"))
+    assert '"works":true' in run(python, "-m", "mnemark", "self-check", "--json", env=environment)
+
+
+def missing_for_debian() -> str:
+    """Return why no .deb can be made here; empty if it can."""
+    if shutil.which("dpkg-deb") is None:
+        return "there is no dpkg-deb"
+    python = os.environ.get("PYTHON", "/usr/bin/python3")
+    asked = [python, "-c", "import ensurepip, sys; assert sys.version_info >= (3, 11)"]
+    try:
+        fits = subprocess.run(asked, capture_output=True, check=False).returncode == 0
+    except FileNotFoundError:
+        fits = False
+    return "" if fits else f"{python} is no Python 3.11 or newer with venv"
