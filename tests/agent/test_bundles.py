@@ -262,3 +262,9 @@ def test_a_plug_in_of_this_installation_is_written_for_those_who_take_a_folder(h
         (home / "other/mine.txt").touch()
         refused = connect(bundle.agent, "--plugin", str(home / "other"))
         assert (refused.exit_code, "contains other files" in refused.output) == (2, True)
+
+
+def test_the_page_on_installing_says_what_is_typed() -> None:
+    page = (Path(__file__).parents[2] / "docs/install.md").read_text("utf-8")
+    for bundle in BUNDLES:
+        assert [line for line in (*bundle.install, bundle.remove[0]) if f"`{line}`" not in page] == []

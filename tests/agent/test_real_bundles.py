@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from agent.scripted import Call, Model, serving, strings
-from agent.test_real_agents import FIRST, REPLIES, RULE, SECOND, Machine, program
+from agent.test_real_agents import FIRST, REPLIES, RULE, SECOND, TEA, Machine, program
 from agent.test_real_agents import SAID as WORDS
 from mnemark import Memory
 from mnemark_agents.connect.bundles import BUNDLES, Bundle, whole
@@ -140,6 +140,23 @@ def test_beside_a_connection_nothing_is_recorded_or_recalled_twice(machine: Bund
     assert "\n".join(recalled(machine)).count("Ann keeps the spare key") == 1
     assert sum(text.count(RULE) for text in machine.received(SECOND)) == 1
     assert machine.log() == ""
+
+
+ASKED = {
+    "claude-code": f"/mnemark:remember {TEA}", "codex": f"$mnemark:remember {TEA}",
+    "gemini-cli": f"/mnemark:remember {TEA}", "openclaw": f"/mnemark_remember {TEA}",
+}  # fmt: skip
+
+
+def test_a_command_tells_the_model_what_to_do(machine: Bundled, bundle: Bundle) -> None:
+    machine.install(bundle)
+    machine.say(bundle.agent, ASKED[bundle.agent])
+    texts = [text for _, body in machine.model.requests for text in strings(body)]
+    told = "Call the tool memory_remember of the MCP server"
+    if bundle.agent == "openclaw":  # its model is told which file to read
+        told = "extensions/mnemark/skills/mnemark-remember/SKILL.md"
+    assert any(told in text for text in texts)
+    assert any(TEA in text for text in texts)
 
 
 SHOWS = {
