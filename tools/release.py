@@ -17,6 +17,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from tools import release_bundles, release_recipes, release_ways
@@ -96,6 +97,22 @@ def _tools(packages: list[Path]) -> Iterator[Tried]:
         yield attempt("uvx", partial(release_ways.by_uvx, tools, version, index))
 
 
+def lints(out: Path) -> Iterator[Tried]:
+    """Have linters, fetched for it, look at bundles and recipes."""
+    linters = release_recipes.LINTERS
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        try:
+            commands = environment_of(
+                sys.executable, Path(folder, "venv"), *{package for package, _, _ in linters}
+            )
+        except subprocess.CalledProcessError as error:
+            yield Tried("linters", f"could not be fetched: {error.stderr[-300:]}", was_tried=False)
+            return
+        for _, command, words in linters:
+            what = f"{command} {' '.join(Path(word).name for word in words if not word.startswith('-'))}"
+            yield attempt(what, partial(release_recipes.lint, commands, command, words, out))
+
+
 def main() -> int:
     """Check, build and try; return 1 where something does not agree or work."""
     parser = argparse.ArgumentParser(
@@ -113,7 +130,7 @@ def main() -> int:
     for bundle in release_bundles.written(given.out / "bundles", given.namespace):
         print(f"made: {bundle.relative_to(given.out)}", flush=True)
     failed = 0
-    for tried in ways(packages, given.out):
+    for tried in chain(lints(given.out), ways(packages, given.out)):
         state = "works" if not tried.problem else "does not work" if tried.was_tried else "NOT TRIED"
         print(f"{tried.what}: {state}{f': {tried.problem}' if tried.problem else ''}", flush=True)
         failed += bool(tried.problem and tried.was_tried)

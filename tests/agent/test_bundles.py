@@ -55,6 +55,10 @@ def values(text: str) -> Any:
     )
 
 
+def memory_of(bundle: Bundle) -> list[str]:
+    return ["--plugin"] if bundle.named else ["--workspace", "~/mnemark", "--plugin"]
+
+
 @each
 def test_hooks_servers_and_commands_are_those_of_connect(home: Path, bundle: Bundle) -> None:
     memory = home / "mnemark"
@@ -68,10 +72,10 @@ def test_hooks_servers_and_commands_are_those_of_connect(home: Path, bundle: Bun
         (script,) = (target.path for target in targets if target.path.name == "index.js")
         ours, theirs = (text.splitlines()[1:] for text in (files["index.js"], script.read_text("utf-8")))
         assert [line for line in ours if line not in theirs] == [
-            'const COMMAND = ["mnemark", "hook", "EVENT", "--agent", "openclaw", "--plugin"]'
+            f"const COMMAND = {json.dumps(['mnemark', 'hook', 'EVENT', '--agent', 'openclaw', *memory_of(bundle)])}"
         ]
     (server,) = (json.loads(text)["mcpServers"] for text in files.values() if '"mcpServers": {' in text)
-    assert words_of(server["mnemark"]) == ["mnemark", "mcp", "--plugin"]
+    assert words_of(server["mnemark"]) == ["mnemark", "mcp", *memory_of(bundle)]
     written = {
         re.sub(r"name: \S+|# .*|Run `.*", "", target.path.read_text("utf-8"))
         for target in targets if target.what == "commands"

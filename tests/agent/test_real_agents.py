@@ -34,6 +34,8 @@ pytestmark = [
 ]
 FIRST = "Please note: the code word of the harbour gate is pelican, and Ann keeps the spare key."
 SECOND = "What is the code word of the harbour gate?"
+SECONDS = 240
+"""For a session: OpenClaw takes a minute where the machine is busy."""
 RULE = "Always answer in British English."
 REPLIES = ("Noted: pelican.", "It is the word I was told.")
 AGENTS = ("claude-code", "codex", "gemini-cli", "qwen-code", "opencode", "copilot", "openclaw")
@@ -142,7 +144,7 @@ class Machine:
     def run(self, *words: str, given: str = "") -> str:
         done = subprocess.run(
             words, env=self.env | {"PWD": str(self.project)}, cwd=self.project, input=given,
-            capture_output=True, text=True, timeout=120, check=False,
+            capture_output=True, text=True, timeout=SECONDS, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         return done.stdout

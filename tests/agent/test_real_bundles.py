@@ -111,7 +111,12 @@ def test_it_remembers_from_one_session_to_the_next(machine: Bundled, bundle: Bun
     )
 
 
-def test_its_model_uses_the_tools(machine: Bundled, bundle: Bundle) -> None:
+def test_its_model_uses_the_tools_on_the_memory_that_is_named(
+    machine: Bundled, bundle: Bundle, tmp_path: Path
+) -> None:
+    if bundle.named:
+        machine.memory = tmp_path / "另一个 memory"
+    machine.env["MNEMARK_WORKSPACE"] = str(tmp_path / "另一个 memory")
     machine.install(bundle)
     fact = {"subject": "harbour gate", "predicate": "code word", "value": "pelican"}
     machine.model.calls += [Call(FIRST, "memory_remember", fact)]
@@ -126,6 +131,8 @@ def test_its_model_uses_the_tools(machine: Bundled, bundle: Bundle) -> None:
     assert machine.model.calls == []
     with Memory.open(machine.memory, config={"embedder": "none"}) as memory:
         assert [fact.value for fact in memory.facts(subject="harbour gate")] == ["pelican"]
+    assert machine.turns_after(1)[0] == SAID[0]
+    assert (machine.home / "mnemark").exists() == (not bundle.named) != (tmp_path / "另一个 memory").exists()
     assert machine.log() == ""
 
 

@@ -32,8 +32,8 @@ _VARIABLES: Final = ("MNEMARK_WORKSPACE", "MNEMARK_CONFIG", "XDG_STATE_HOME")
 _PAGE: Final = """\
 # mnemark for {title}
 {about} It needs the program `mnemark` on the PATH (`mnemark self-check` tries it), and keeps the memory in \
-`~/mnemark`, which is made in the first session; `MNEMARK_WORKSPACE` names another folder. On Windows use \
-`{line}` instead: the hooks here are lines for a POSIX shell.
+`~/mnemark`, which is made in the first session{named}. On Windows use `{line}` instead: this was made for \
+systems with a POSIX shell.
 
 In this folder:
 ```sh
@@ -46,6 +46,7 @@ In this folder:
 {remove}
 ```
 """
+_NAMED: Final = "; `MNEMARK_WORKSPACE` names another folder"
 _BESIDE: Final = "Where both are there, the plug-in leaves the hooks to that."
 _ALONE: Final = "Take that out first (`--remove`) where it is there: both use one folder."
 
@@ -75,8 +76,14 @@ class Bundle(NamedTuple):
     """What there is to know or to do beside that."""
     catalogue: Mapping[str, Any] | None = None
     """The list of plug-ins around it, by its path; None where the agent needs none."""
+    named: bool = True
+    """Whether the memory can be named by a variable: the agent passes it on to hooks and servers alike."""
     apart: bool = True
     """Whether it lies elsewhere than what `mnemark connect` writes."""
+
+    def workspace(self) -> Path:
+        """Return the memory that it uses where it is installed from a release."""
+        return homes.workspace_of_plugins("" if self.named else PLUGIN.workspace)
 
     def is_installed(self) -> bool:
         """Tell whether the agent has it."""
@@ -154,6 +161,9 @@ def _gemini(caller: Caller) -> Files:
 
 
 def _openclaw(caller: Caller) -> Files:
+    # It passes no variables on to servers: hooks and tools would use two memories where one is named so.
+    if "--workspace" not in caller.memory:
+        caller = caller._replace(memory=("--workspace", caller.workspace, *caller.memory))
     words = caller.line("hook", "--agent", "openclaw")
     more = {"mcpServers": _servers("openclaw", caller), "skills": ["./skills"]}
     made = plugins.openclaw_files(Path(), words, caller.mark, **more)
@@ -221,11 +231,11 @@ BUNDLES: Final = (
             "openclaw plugins install --force --accept-capabilities ./mnemark",
             "openclaw config set plugins.entries.mnemark.hooks.allowConversationAccess true",
         ),
-        ("openclaw plugins uninstall mnemark",),
+        ("openclaw plugins uninstall --force mnemark",),
         lambda: (homes.openclaw() / "extensions/mnemark/index.js", PLUGIN.mark),
         "openclaw plugins install --link",
         "Restart its gateway. Without the second line its plug-ins are not told what it answers.",
-        apart=False,
+        named=False, apart=False,
     ),
 )  # fmt: skip
 """The bundles, by agent."""
@@ -282,6 +292,7 @@ def _readme(bundle: Bundle) -> str:
     """Return the page of a bundle."""
     return _PAGE.format(
         title=bundle.title, about=_ABOUT, line=f"mnemark connect {bundle.agent}", note=bundle.note,
-        beside=_BESIDE if bundle.apart else _ALONE, install="\n".join(bundle.install),
+        named=_NAMED if bundle.named else "", beside=_BESIDE if bundle.apart else _ALONE,
+        install="\n".join(bundle.install),
         remove="\n".join(bundle.remove),
     )  # fmt: skip

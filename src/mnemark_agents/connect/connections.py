@@ -14,7 +14,7 @@ from mnemark_agents.connect.bundles import BUNDLES, bundle_named
 from mnemark_agents.connect.commands import WRITTEN
 from mnemark_agents.connect.connect import our_values, read
 from mnemark_agents.connect.hosts import HOSTS, Host, Target, is_installed, words_of
-from mnemark_agents.homes import workspace_for, workspace_of_plugins
+from mnemark_agents.homes import workspace_for
 from mnemark_agents.hook.agents import EVENTS
 
 State = Literal["connected", "partly connected", "connected by plug-in", "not connected", "unreadable"]
@@ -59,7 +59,7 @@ def _connection(host: Host, project: Path | None) -> Connection:
     bundle = bundle_named(host.name)
     plugin = project is None and bundle is not None and bundle.is_installed()
     if bundle is not None and plugin and (state == "not connected" or not bundle.apart):
-        state, folders = "connected by plug-in", {str(workspace_of_plugins())}
+        state, folders = "connected by plug-in", {str(bundle.workspace())}
     files = tuple(dict.fromkeys(str(target.path) for target in targets))
     return Connection(
         host.name, host.title, is_installed(host), state, files, ", ".join(sorted(folders)), problem, plugin
@@ -82,12 +82,9 @@ def memories(repository: Path | None) -> list[Path]:
 
 def _named(project: Path | None) -> Iterator[Path]:
     """Yield the workspaces that settings name and that exist; settings that cannot be read name none."""
-    if (
-        project is None
-        and any(bundle.is_installed() for bundle in BUNDLES)
-        and is_workspace(workspace_of_plugins())
-    ):
-        yield Path(os.path.realpath(workspace_of_plugins()))
+    for bundle in BUNDLES if project is None else ():
+        if bundle.is_installed() and is_workspace(bundle.workspace()):
+            yield Path(os.path.realpath(bundle.workspace()))
     for host in HOSTS:
         for target in host.targets(workspace_for(None), project):
             with suppress(MnemarkError, OSError):

@@ -33,6 +33,8 @@ _OURS: Final = lazy_pattern(
 )
 """Pattern of our hooks' command lines: the program mnemark, then `hook`."""
 _SECONDS: Final = 10
+_CODEX_END: Final = 3
+"""Seconds that Codex allows a session's end; it warns of more at each start."""
 _GONE: Final = (
     '\'{"systemMessage": "mnemark could not be started, so nothing is remembered or recalled. Install it '
     "again, or put it on the PATH; then run: mnemark self-check\"}'"
@@ -154,11 +156,22 @@ def _or_told(line: str, event: Event) -> str:
     return f"{line} || echo {_GONE if event == 'session-start' else _NOTHING}"
 
 
-def _nested(agent: str, caller: Caller, timeout: int, **more: str) -> tuple[Setting, ...]:
-    """Return hooks in Claude Code's form `hooks.EVENT[].hooks[]`, which others share."""
+def _nested(
+    agent: str, caller: Caller, timeout: int, *, at_end: int | None = None, **more: str
+) -> tuple[Setting, ...]:
+    """Return hooks in Claude Code's form `hooks.EVENT[].hooks[]`, which others share.
+
+    Args:
+        agent: its name.
+        caller: how it runs mnemark.
+        timeout: of a hook, in the agent's unit.
+        at_end: that of a session's end, where the agent allows less for it.
+        more: further fields of each.
+    """
     entries = []
     for native, event, line in _hooks(agent, caller):
-        run = {"type": "command", "command": _or_told(line, event), "timeout": timeout, **more}
+        limit = at_end if at_end and event == "session-end" else timeout
+        run = {"type": "command", "command": _or_told(line, event), "timeout": limit, **more}
         group: dict[str, Any] = {"hooks": [run]}
         if event == "tool" and agent == "claude-code":
             group = {"matcher": _CLAUDE_TOOLS, **group}
@@ -189,7 +202,11 @@ def _codex(caller: Caller, project: Path | None) -> tuple[Target, ...]:
     more = {"env_vars": [_STATE]} if os.environ.get(_STATE) else {}
     servers = _server(caller, "mcp_servers", **more)
     return (
-        Target("hooks", homes.hook_settings("codex", project), _nested("codex", caller, _SECONDS)),
+        Target(
+            "hooks",
+            homes.hook_settings("codex", project),
+            _nested("codex", caller, _SECONDS, at_end=_CODEX_END),
+        ),
         Target("tools", home / "config.toml", servers, form="toml", base=""),
         *(() if project else _commands(home, commands.SKILLS, caller)),
     )
