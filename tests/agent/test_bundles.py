@@ -71,9 +71,8 @@ def test_hooks_servers_and_commands_are_those_of_connect(home: Path, bundle: Bun
     else:
         (script,) = (target.path for target in targets if target.path.name == "index.js")
         ours, theirs = (text.splitlines()[1:] for text in (files["index.js"], script.read_text("utf-8")))
-        assert [line for line in ours if line not in theirs] == [
-            f"const COMMAND = {json.dumps(['mnemark', 'hook', 'EVENT', '--agent', 'openclaw', *memory_of(bundle)])}"
-        ]
+        words = ["mnemark", "hook", "EVENT", "--agent", "openclaw", *memory_of(bundle)]
+        assert [line for line in ours if line not in theirs] == [f"const COMMAND = {json.dumps(words)}"]
     (server,) = (json.loads(text)["mcpServers"] for text in files.values() if '"mcpServers": {' in text)
     assert words_of(server["mnemark"]) == ["mnemark", "mcp", *memory_of(bundle)]
     written = {
