@@ -64,10 +64,10 @@ verify: $(STAMP) lowest ## long simulations, fault sweeps, the lowest versions (
 	@$(BIN)/python -m pytest -q -m "slow and timed" $(filter-out $(LINEAR),$(TIMED))
 	@$(BIN)/python tools/soak.py --minutes 3
 	@$(BIN)/python tools/many_files.py --files 100000
-	@$(BIN)/python tools/agents.py --latest || test $$? -eq 75
+	@$(BIN)/python tools/agents.py --latest --bundles || test $$? -eq 75
 
-agents: $(STAMP) ## the real agents that npm has, in the versions of tools/agents.py
-	@$(BIN)/python tools/agents.py
+agents: $(STAMP) ## the real agents that npm has, in the versions of tools/agents.py, and their plug-ins
+	@$(BIN)/python tools/agents.py --bundles
 
 $(LOCKING)/bin/uv:
 	@$(PYTHON) -m venv $(LOCKING)

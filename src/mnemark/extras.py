@@ -27,7 +27,10 @@ EXTRAS: Final = (
         "the daemon, the HTTP API and the pages of `mnemark web`",
     ),
     Extra("tui", ("textual",), "the panel of `mnemark tui`"),
-    Extra("documents", ("html_to_markdown", "mammoth", "pypdfium2"), "search in HTML, Word and PDF files"),
+    Extra(
+        "documents", ("html_to_markdown", "mammoth", "pypdfium2"),
+        "search in HTML, Word, EPUB and PDF files",
+    ),
     Extra("mcp", ("mcp",), "MCP over HTTP by the official SDK; `mnemark mcp` needs none"),
     Extra("fastembed", ("fastembed", "onnxruntime", "tokenizers"), "larger embedding models and rerankers"),
     Extra("sqlite-vec", ("sqlite_vec",), "vectors in SQLite"),

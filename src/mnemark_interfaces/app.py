@@ -32,7 +32,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
         "mnemark_faces.commands.tui",
         "Look at memory, decide what waits, and take changes back, in a panel.",
     ),
-    "doctor": ("repair", "Check installation, settings and workspace; say what to fix."),
+    "doctor": ("repair", "Check a workspace and its settings; say what to fix."),
     "verify": ("repair", "Check the index for damage and compare it with the files."),
     "export": ("transfer", "Write a memory as pages for people, or its text to one file."),
     "backup": ("transfer", "Save the whole folder in one zip file, and verify it."),

@@ -22,8 +22,9 @@ from mnemark.index.check import sqlite_version
 from mnemark.memory.health.doctor import Finding
 from mnemark.text.words.segment import query_terms
 from mnemark_agents import daemon
-from mnemark_agents.connect.check import Place, throw_away, try_hooks, try_tools
+from mnemark_agents.connect.check import Place, moved, throw_away, try_hooks, try_tools
 from mnemark_agents.connect.connect import host_of
+from mnemark_agents.connect.connections import connections
 from mnemark_agents.connect.hosts import command, words_of
 from mnemark_agents.hook.command import LIMIT_SECONDS
 from mnemark_interfaces import speech
@@ -54,19 +55,20 @@ def self_checked(beside: Path | None = None) -> Iterator[Finding]:
     yield from _tried(_dictionaries)
     try:
         with throw_away(beside) as place:
-            for check in (_files, _notes, _turns, _fact, _hooks, _tools):
+            for check in (_files, _notes, _turns, _fact, _index, _hooks, _tools):
                 yield from _tried(partial(check, place), _DISK if check is _files else _AGAIN)
     except _FAILS as error:
         yield Finding("error", f"a memory cannot be made: {_told(error)}", _DISK)
     yield from map(_extra, EXTRAS)
-    yield _path()
-    yield _daemon()
+    for around in (_path, _daemon, _agents):
+        yield from _tried(around)
 
 
-def _tried(check: Callable[[], str], fix: str = _AGAIN) -> Iterator[Finding]:
+def _tried(check: Callable[[], str | list[Finding]], fix: str = _AGAIN) -> Iterator[Finding]:
     """Yield what a check says, or why it failed."""
     try:
-        yield Finding("ok", check())
+        found = check()
+        yield from [Finding("ok", found)] if isinstance(found, str) else found
     except _FAILS as error:
         name = getattr(check, "func", check).__name__.strip("_")
         yield Finding("error", f"{name}: {_told(error)}", fix)
@@ -110,9 +112,12 @@ def _turns(place: Place) -> str:
 def _written_and_found(place: Place, *more: str) -> None:
     for text, query in _TEXTS:
         ref = _run(place, "add", text, *more)["ref"]
-        hits = _run(place, "search", query)["hits"]
-        if not any(hit["ref"].startswith(ref.partition("#")[0]) and text in hit["text"] for hit in hits):
+        found = _run(place, "search", query)
+        name = ref.partition("#")[0]
+        if not any(hit["ref"].startswith(name) and text in hit["text"] for hit in found["hits"]):
             raise ValueError(f"{text!r} was written to {ref}, and is not found by {query!r}")
+        if found["degraded"]:
+            raise ValueError("; ".join(found["degraded"]))
 
 
 def _fact(place: Place) -> str:
@@ -121,6 +126,14 @@ def _fact(place: Place) -> str:
     if [fact["value"] for fact in _run(place, "facts")["facts"]] != ["York"]:
         raise ValueError("a fact does not take the place of its earlier value")
     return "a fact is remembered and changed"
+
+
+def _index(place: Place) -> str:
+    _run(place, "sync")
+    wrong = [one["what"] for one in _run(place, "verify", "--deep")["findings"] if one["level"] != "ok"]
+    if wrong:
+        raise ValueError("; ".join(wrong))
+    return "the index takes up all files, and agrees with them"
 
 
 def _hooks(place: Place) -> str:
@@ -162,28 +175,34 @@ def _inside(environment: Mapping[str, str]) -> Iterator[None]:
 
 
 def _extra(extra: Extra) -> Finding:
-    if not (missing := extra.missing()):
-        return Finding("ok", f"extra {extra.name}: {extra.brings}")
+    missing = extra.missing()
+    if not missing:
+        return Finding("ok", f"extra {extra.name} is installed: {extra.brings}")
+    named = f"extra {extra.name} ({extra.brings})"
     if len(missing) < len(extra.modules):
-        what = f"extra {extra.name} is not complete ({', '.join(missing)}): {extra.brings}"
+        what = f"{named} lacks {', '.join(missing)}"
     else:
-        what = f"extra {extra.name} is not installed: {extra.brings}"
+        what = f"{named} is not installed"
     return Finding("ok", what, how_to_add([extra.name]))
 
 
-def _path() -> Finding:
+def _path() -> str | list[Finding]:
     """Tell whether a shell, and an agent's plug-in, find this installation."""
     here, found = command()[0], shutil.which("mnemark")
     if found is None and Path(here).stem == "mnemark":
-        what = "`mnemark` is not on the PATH: shells and plug-ins of agents do not find it"
-        return Finding("warn", what, f"put {Path(here).parent} on the PATH")
+        what = "`mnemark` is not on the PATH, so shells and plug-ins of agents do not find it"
+        return _warned(what, f"put {Path(here).parent} on the PATH")
     if found is None:
-        what = "the command `mnemark` is not installed: plug-ins of agents do not find it"
-        return Finding("warn", what, f"use {shlex.join([here, '-m', 'mnemark'])}, or install it again")
+        what = "the command `mnemark` is not installed, so plug-ins of agents do not find it"
+        return _warned(what, f"use {shlex.join([here, '-m', 'mnemark'])}, or install it again")
     if os.path.realpath(found) != os.path.realpath(here) and (said := _version(found)) != __version__:
         what = f"the PATH has another mnemark: {found}, {said}; this is {__version__} in {sys.prefix}"
-        return Finding("warn", what, "remove one of them")
-    return Finding("ok", f"`mnemark` is on the PATH: {found}")
+        return _warned(what, "remove one of them")
+    return f"`mnemark` is on the PATH: {found}"
+
+
+def _warned(what: str, fix: str) -> list[Finding]:
+    return [Finding("warn", what, fix)]
 
 
 def _version(program: str) -> str:
@@ -195,18 +214,30 @@ def _version(program: str) -> str:
     return done.stdout.strip().removeprefix("mnemark ") or "which does not start"
 
 
-def _daemon() -> Finding:
+def _daemon() -> str | list[Finding]:
     at = daemon.find(any_version=True)
     if at is None:
         if daemon.is_alive():
-            return Finding("warn", "a daemon is starting or ending", "try again in a moment")
-        return Finding(
-            "ok", "no daemon is running; all works without, and agents start one where they need it"
-        )
+            return _warned("a daemon is starting or ending", "try again in a moment")
+        return "no daemon is running; all works without, and agents start one where they need it"
+    stop = "end it with `mnemark serve --stop`"
     if at.version != __version__:
-        what = f"a daemon of version {at.version} is running, and is not used"
-        return Finding("warn", what, "end it with `mnemark serve --stop`")
+        return _warned(f"a daemon of version {at.version} is running, and is not used", stop)
     if not daemon.answers(at):
-        what = f"the daemon at {at.url} does not answer"
-        return Finding("warn", what, "end it with `mnemark serve --stop`")
-    return Finding("ok", f"a daemon is running and answers: {at.url}")
+        return _warned(f"the daemon at {at.url} does not answer", stop)
+    return f"a daemon is running and answers: {at.url}"
+
+
+def _agents() -> str | list[Finding]:
+    """Tell which agents are connected, and what they run that is gone; none of their memories is opened."""
+    found = connections()
+    wrong = [
+        Finding("warn", one.problem or f"{one.title} is connected in part", f"`mnemark connect {one.agent}`")
+        for one in found
+        if one.problem or one.state == "partly connected"
+    ]
+    wrong += [Finding("warn", problem, "`mnemark connect --check` tries them all") for problem in moved()]
+    names = ", ".join(one.title for one in found if one.state.startswith("connected"))
+    if names:
+        return [*wrong, Finding("ok", f"connected agents: {names}", "`mnemark connect --check` tries each")]
+    return wrong or [Finding("ok", "no agent is connected", "`mnemark connect` lists those that are here")]

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from unittest import mock
 
+import apsw
 import pytest
 
 from agent.scripted import Call, Model, serving, strings
@@ -165,7 +166,10 @@ class Machine:
         """Wait until what was left to the background is done."""
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
-            with Memory.open(self.memory, config={"embedder": "none"}, readonly=True) as memory:
+            with (
+                Memory.open(self.memory, config={"embedder": "none"}, readonly=True) as memory,
+                contextlib.suppress(apsw.SQLError),  # it is being made: no table is there yet
+            ):
                 if memory.workspace.index.exists() and memory.search("pelican").hits:
                     known = memory.workspace.index.known()
                     if any(path.startswith("sessions/") for path in known):

@@ -61,15 +61,15 @@ def check(host: Host, project: Path | None = None) -> list[Checked]:
     return found
 
 
-def moved(workspace: Path) -> list[str]:
-    """Return what is wrong with the programs that agents of this user run for a workspace."""
+def moved(workspace: Path | None = None) -> list[str]:
+    """Return what is wrong with the programs that agents of this user run, for one workspace if given."""
     found: list[str] = []
     for host in HOSTS:
         try:
             lines = [words for _, words in _commands(host, None)]
         except MnemarkError:  # `mnemark connect` says so
             continue
-        mine = [words for words in lines if Path(folder_in(words)) == workspace]
+        mine = [words for words in lines if workspace is None or Path(folder_in(words)) == workspace]
         found += dict.fromkeys(problem for words in mine if (problem := _missing(host, words)))
     return found
 

@@ -41,10 +41,11 @@ def doctor(
     yes: Annotated[bool, typer.Option("--yes", help="With --fetch: download without asking.")] = False,
     json: options.Json = False,
 ) -> None:
-    """Check installation, settings and workspace; say what to fix.
+    """Check a workspace and its settings; say what to fix.
 
     Changes nothing without --fix or --fetch, and never changes your notes. Exits with 6 if something is
-    damaged, else with 8 if something is not finished, such as an erase.
+    damaged, else with 8 if something is not finished, such as an erase. `mnemark self-check` tries the
+    program itself, without a workspace.
     """
     if (model or yes) and not fetch:
         raise UsageError("--model and --yes can only be used with --fetch")
