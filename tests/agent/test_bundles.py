@@ -1,7 +1,6 @@
 """Bundles hold what `mnemark connect` writes, and a plug-in beside a connection does nothing twice."""
 
 import json
-import os
 import re
 import shlex
 import subprocess
@@ -140,7 +139,9 @@ def hook(event: str, agent: str, data: dict[str, Any], *more: str) -> Any:
 
 
 @POSIX
-def test_a_plug_in_makes_the_memory_and_leaves_the_hooks_to_a_connection(home: Path) -> None:
+def test_a_plug_in_makes_the_memory_and_leaves_the_hooks_to_a_connection(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     memory, project = home / "mnemark", home / "code/shop/deep"
     project.mkdir(parents=True)
     said = {"session_id": "s", "cwd": str(project), "prompt": "The gate is blue. Ann keeps the spare key."}
@@ -156,7 +157,7 @@ def test_a_plug_in_makes_the_memory_and_leaves_the_hooks_to_a_connection(home: P
     connect("gemini-cli", "-w", str(memory))
     assert hook("prompt", "gemini-cli", {**asked, "session_id": "u"}, "--plugin") == {}
     connect("gemini-cli", "--remove")
-    os.chdir(home / "code/shop")
+    monkeypatch.chdir(home / "code/shop")
     connect("gemini-cli", "-w", str(memory), "--project")
     assert hook("prompt", "gemini-cli", {**asked, "session_id": "v"}, "--plugin") == {}
     assert len(turns(memory)) == 2

@@ -22,7 +22,6 @@ from mnemark_agents.connect import commands, plugins
 from mnemark_agents.connect.hosts import SERVER, Caller, here, hook_line, host_named
 
 _ABOUT: Final = "Memory in a folder of plain text: briefing, recall and capture in every session."
-_NAMESPACE: Final = "local.mnemark"
 _SCHEMA: Final = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
 PLUGIN: Final = Caller(("mnemark",), ("--plugin",), "~/mnemark", mark="part of the plug-in mnemark")
 """The caller of a plug-in that is installed without this installation knowing of it."""
@@ -170,24 +169,6 @@ def _openclaw(caller: Caller) -> Files:
     return {path.as_posix(): text for path, text in made.items()} | _commands(commands.SKILLS, caller)
 
 
-def _registry(_: Caller) -> Files:
-    words = ({"type": "positional", "value": "mcp"}, {"type": "named", "name": "--plugin"})
-    package = {
-        "registryType": "pypi", "identifier": SERVER, "version": __version__, "runtimeHint": "uvx",
-        "packageArguments": list(words), "transport": {"type": "stdio"},
-        "environmentVariables": [{
-            "name": "MNEMARK_WORKSPACE", "description": "The folder of the memory", "format": "filepath",
-            "default": "~/mnemark",
-        }],
-    }  # fmt: skip
-    entry = {
-        "$schema": _SCHEMA, "name": f"{_NAMESPACE}/{SERVER}", "title": "mnemark",
-        "description": "Memory in a folder of plain text, searched offline, in Chinese and English.",
-        "version": __version__, "packages": [package],
-    }  # fmt: skip
-    return {"server.json": _json(entry)}
-
-
 BUNDLES: Final = (
     Bundle(
         "claude-code", "Claude Code", "mnemark", _claude, ".claude-plugin/plugin.json",
@@ -254,9 +235,23 @@ def whole(bundle: Bundle) -> Files:
     return {**listed, **files, f"{bundle.folder}/README.md": page, "README.md": page}
 
 
-def registry_entry(namespace: str = _NAMESPACE) -> Files:
-    """Return the entry of the MCP registry; its namespace has to be the publisher's own."""
-    return {path: text.replace(_NAMESPACE, namespace) for path, text in _registry(PLUGIN).items()}
+def registry_entry(namespace: str) -> Files:
+    """Return an entry of the MCP registry for who publishes the package under a namespace of their own."""
+    words = ({"type": "positional", "value": "mcp"}, {"type": "named", "name": "--plugin"})
+    package = {
+        "registryType": "pypi", "identifier": SERVER, "version": __version__, "runtimeHint": "uvx",
+        "packageArguments": list(words), "transport": {"type": "stdio"},
+        "environmentVariables": [{
+            "name": "MNEMARK_WORKSPACE", "description": "The folder of the memory", "format": "filepath",
+            "default": "~/mnemark",
+        }],
+    }  # fmt: skip
+    entry = {
+        "$schema": _SCHEMA, "name": f"{namespace}/{SERVER}", "title": "mnemark",
+        "description": "Memory in a folder of plain text, searched offline, in Chinese and English.",
+        "version": __version__, "packages": [package],
+    }  # fmt: skip
+    return {"server.json": _json(entry)}
 
 
 def plugin_files(bundle: Bundle, workspace: Path) -> Files:
