@@ -3,12 +3,14 @@
 import functools
 import json
 import os
+import select
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -198,10 +200,10 @@ def _add_extra(mnemark: Path, tools: Path, place: Mapping[str, str]) -> None:
     """Type what self-check says for an extra, and see that it is here then."""
     path = f"{tools}{os.pathsep}{os.environ['PATH']}"
     found = json.loads(run(mnemark, "self-check", "--json"))["findings"]
-    (line,) = (one["fix"] for one in found if one["what"].startswith("extra sqlite-vec is not installed"))
+    (line,) = (one["fix"] for one in found if one["what"].startswith("extra sqlite-vec ("))
     run("sh", "-c", line, env={**os.environ, **place, "PATH": path})
     found = json.loads(run(mnemark, "self-check", "--json"))["findings"]
-    assert any(one["what"].startswith("extra sqlite-vec: ") for one in found), line
+    assert any(one["what"].startswith("extra sqlite-vec is installed: ") for one in found), line
 
 
 def extras(python: str, package: Path, folder: Path) -> None:
@@ -224,14 +226,35 @@ def extras(python: str, package: Path, folder: Path) -> None:
         found = json.loads(call("mnemark", "self-check", "--json"))["findings"]
         assert any("running and answers" in one["what"] for one in found), "the daemon answers"
         assert "ticket" in json.loads(call("mnemark", "web", "-w", root, "--json")), "the pages"
-        panel = "import pty, sys; sys.exit(pty.spawn(['mnemark', 'tui', '-w', sys.argv[1]]) >> 8)"
-        shown = run(
-            "timeout", "60", commands / "python", "-c", panel, root, given="q", env=environment, cwd=home
-        )
-        assert "Search" in shown, "the panel"
+        _open_and_leave([commands / "mnemark", "tui", "-w", root], b"Search", env=environment, cwd=home)
     finally:
         daemon.terminate()
         daemon.wait(30)
+
+
+def _open_and_leave(panel: Sequence[Any], word: bytes, **more: Any) -> None:
+    """Open a panel in a terminal of its own, type `q` once it shows a word, and see it end.
+
+    Raises:
+        AssertionError: it shows or does something else in two minutes.
+    """
+    master, terminal = os.openpty()
+    streams = {"stdin": terminal, "stdout": terminal, "stderr": terminal}
+    shown, deadline = b"", time.monotonic() + 120
+    with subprocess.Popen([str(one) for one in panel], start_new_session=True, **streams, **more) as running:
+        os.close(terminal)
+        try:
+            while running.poll() is None and time.monotonic() < deadline:
+                if select.select([master], [], [], 0.5)[0]:
+                    with suppress(OSError):  # it has ended
+                        shown += os.read(master, 65536)
+                elif word in shown:  # all is drawn: what is typed before that may be thrown away
+                    os.write(master, b"q")
+        finally:
+            running.kill()
+            os.close(master)
+    assert word in shown, "the panel shows nothing"
+    assert running.returncode == 0, f"the panel ends with {running.returncode}"
 
 
 def attempt(what: str, work: Callable[[Path], None]) -> Tried:
