@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tools.release_agreement import CHANGES, VERSION, disagreements
 from tools.release_bundles import written
-from tools.release_ways import Tried, _open_and_leave, attempt, index_of, run
+from tools.release_ways import Tried, attempt, index_of, open_and_leave, run
 
 ROOT = Path(__file__).parent.parent
 
@@ -88,11 +88,11 @@ def test_a_way_that_does_not_work_is_told(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such terminals")
 def test_a_panel_is_opened_and_left(tmp_path: Path) -> None:
     panel = "import sys, tty; tty.setraw(0); print('Search'); sys.exit(sys.stdin.read(1) != 'q')"
-    _open_and_leave([sys.executable, "-c", panel], b"Search", cwd=tmp_path)
+    open_and_leave([sys.executable, "-c", panel], b"Search", cwd=tmp_path)
     with pytest.raises(AssertionError, match="shows nothing"):
-        _open_and_leave([sys.executable, "-c", "print('Sear')"], b"Search")
+        open_and_leave([sys.executable, "-c", "print('Sear')"], b"Search")
     with pytest.raises(AssertionError, match="ends with 3"):
-        _open_and_leave([sys.executable, "-c", "print('Search'); raise SystemExit(3)"], b"Search")
+        open_and_leave([sys.executable, "-c", "print('Search'); raise SystemExit(3)"], b"Search")
 
 
 def test_an_index_serves_the_files_with_their_marks(tmp_path: Path) -> None:

@@ -226,22 +226,24 @@ def extras(python: str, package: Path, folder: Path) -> None:
         found = json.loads(call("mnemark", "self-check", "--json"))["findings"]
         assert any("running and answers" in one["what"] for one in found), "the daemon answers"
         assert "ticket" in json.loads(call("mnemark", "web", "-w", root, "--json")), "the pages"
-        _open_and_leave([commands / "mnemark", "tui", "-w", root], b"Search", env=environment, cwd=home)
+        open_and_leave([commands / "mnemark", "tui", "-w", root], b"Search", env=environment, cwd=home)
     finally:
         daemon.terminate()
         daemon.wait(30)
 
 
-def _open_and_leave(panel: Sequence[Any], word: bytes, **more: Any) -> None:
+def open_and_leave(panel: Sequence[Any], word: bytes, **more: Any) -> None:
     """Open a panel in a terminal of its own, type `q` once it shows a word, and see it end.
 
     Raises:
         AssertionError: it shows or does something else in two minutes.
     """
     master, terminal = os.openpty()
-    streams = {"stdin": terminal, "stdout": terminal, "stderr": terminal}
     shown, deadline = b"", time.monotonic() + 120
-    with subprocess.Popen([str(one) for one in panel], start_new_session=True, **streams, **more) as running:
+    with subprocess.Popen(
+        [str(one) for one in panel], start_new_session=True, stdin=terminal, stdout=terminal, stderr=terminal,
+        **more,
+    ) as running:  # fmt: skip
         os.close(terminal)
         try:
             while running.poll() is None and time.monotonic() < deadline:
