@@ -10,6 +10,8 @@ from pathlib import Path
 from tools.release_ways import environment_of, run
 
 ROOT = Path(__file__).resolve().parent.parent
+_APART = ("unshare", "--map-root-user", "--mount")
+"""Runs a command in a view of the disk of its own."""
 
 
 def container(python: str, package: Path, folder: Path) -> None:
@@ -52,8 +54,9 @@ def debian(package: Path, out: Path, folder: Path) -> None:
     assert (folder / "root/usr/lib/systemd/user/mnemark.service").is_file()
     environment = {"PATH": "/usr/bin:/bin", "HOME": str(folder / "home")}
     (folder / "home").mkdir()
-    python = str(program.with_name("python"))
-    assert '"works":true' in run(python, "-m", "mnemark", "self-check", "--json", env=environment)
+    # Its programs name their place: it is run there, in a view of the disk that ends with the command.
+    there = 'mount --bind "$0" /opt && exec /opt/mnemark/bin/mnemark self-check --json'
+    assert '"works":true' in run(*_APART, "sh", "-c", there, folder / "root/opt", env=environment)
 
 
 LINTERS = (
@@ -86,4 +89,7 @@ def missing_for_debian() -> str:
         fits = subprocess.run(asked, capture_output=True, check=False).returncode == 0
     except FileNotFoundError:
         fits = False
-    return "" if fits else f"{python} is no Python 3.11 or newer with venv"
+    if not fits:
+        return f"{python} is no Python 3.11 or newer with venv"
+    can = shutil.which(_APART[0]) and not subprocess.run([*_APART, "true"], check=False).returncode
+    return "" if can and Path("/opt").is_dir() else "no program can have a view of the disk of its own here"
