@@ -172,6 +172,8 @@ pause --for ???
 pause --end --for 1h
 doctor --fix
 doctor --model x
+self-check
+self-check ../nothing
 verify
 backup ../backup.zip
 backup -

@@ -18,7 +18,7 @@ from mnemark.types import KINDS
 from mnemark_agents.connect.connections import State
 from mnemark_interfaces import help as helping
 from mnemark_interfaces.app import COMMANDS, GROUPS, app, loaded
-from mnemark_interfaces.commands import learn, merge, mount
+from mnemark_interfaces.commands import learn, merge, mount, self_check
 from mnemark_interfaces.trusting import _SPOKEN
 
 SOURCE = Path(__file__).parents[2] / "src"
@@ -62,7 +62,7 @@ def _files() -> Iterator[Path]:
 
 def _tables() -> Iterator[str]:
     """Texts that are looked up by what they stand for."""
-    yield from (*learn.STATUSES.values(), *_SPOKEN.values())
+    yield from (*learn.STATUSES.values(), *_SPOKEN.values(), *self_check._ENDS.values())
     yield from (*merge._WORDS.values(), *mount._STATES.values())
     yield from (*changes._STEPS, *changes._DONE, *get_args(State))
     yield from (f"{{n}} {kind}s" for kind in (*KINDS, *_COUNTED))

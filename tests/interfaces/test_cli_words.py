@@ -44,6 +44,7 @@ OF_PROGRAMMERS = {
     "the salt has {} bytes; give 16 to 32 random bytes",
     "counts too far or is too long: lower the numbers in {…}",  # it has no places
     "a state names a step that leads nowhere",
+    "`mnemark connect {}`",  # a command alone
     "cannot {}: {}; to go on recording, run `mnemark pause --end`",  # it is known with the state in its place
 }
 _RAISES = {"Problem", "Finding", "EmbedderUnavailable", "Wait"}
