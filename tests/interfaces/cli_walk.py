@@ -9,6 +9,7 @@ from typing import Final
 
 import month
 from interfaces.conftest import Ran, Shell
+from mnemark.extras import EXTRAS
 from mnemark.facts.model import PRIORITIES, TYPES
 from mnemark.facts.predicates import predicates
 from mnemark.memory.consolidation.run import STEPS
@@ -326,6 +327,7 @@ def walked(shell: Shell, language: str) -> Iterator[tuple[list[str], Ran]]:
 
 NAMES: Final = frozenset(
     {"mnemark", "Markdown", "JSON", "MCP", "HTTP", "CSV", "API", "Python", "SQLite", "Ctrl", "git", "token"}
+    | {"HTML", "Word", "EPUB", "PDF", "SDK", "PATH", "Chroma", "linux"}
     | {"zip", "jsonl", "kB", "MB", "ms", "none", "bundled", "embedder", "fastembed", "chromadb", "pip"}
     | {"install", "Textual", "ssh", "UTF", "OpenAI", "shell", "words", "when", "since", "learned", "edits"}
     | {
@@ -397,6 +399,7 @@ def own_words(language: str) -> frozenset[str]:
         *predicates(),
     ]
     values += [text for host in HOSTS for text in (host.name, host.title)]
+    values += [one.name for one in EXTRAS]
     values += [text for pair in format_titles().items() for text in pair]
     values += ["user", "assistant", "system", "tool", "list", "show", "accept", "reject", "lexical", "long"]
     return NAMES | frozenset(word for text in (*texts, *values) for word in _LATIN.findall(text))

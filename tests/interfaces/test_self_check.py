@@ -67,8 +67,8 @@ def test_each_line_is_short_and_says_what_to_do(shell: Shell, monkeypatch: pytes
     assert ran.out.endswith("\nmnemark does not work here; the lines that begin with error say what to do.\n")
     assert "Traceback" not in ran.out + ran.err
     chinese = shell("self-check", "--lang", "zh").out
-    assert "无法建立记忆：no room: 请把记忆放在本机的磁盘上" in chinese
-    assert chinese.endswith("\nmnemark 在这里不能正常工作；以 error 开头的行说明该怎么办。\n")
+    assert "无法建立记忆：no room：请把记忆放在本机的磁盘上" in chinese
+    assert chinese.endswith("\nmnemark 在这里不能正常工作；以“错误”开头的行说明该怎么办。\n")
     rest = [line for line in chinese.splitlines() if re.search(r"[a-z] [a-z]+ [a-z]+ [a-z]", line)]
     assert all("no room" in line or "pip install" in line for line in rest), rest
     assert shell("self-check", "nowhere").code == 3
