@@ -80,7 +80,7 @@ _START = {"session_id": "s", "hook_event_name": "SessionStart", "source": "start
     ("command", "own", "modules", "patterns"),
     [
         (["--version"], 5, 70, 0),
-        (["hook", "prompt", "--agent", "claude-code", "--alone"], 148, 372, 67),
+        (["hook", "prompt", "--agent", "claude-code", "--alone"], 154, 380, 69),
         (["hook", "start", "--agent", "claude-code", "--alone"], 107, 235, 54),
         (["search", "when does the backup run"], 204, 434, 61),
     ],

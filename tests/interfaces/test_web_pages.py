@@ -429,8 +429,8 @@ def test_an_import_goes_on_beside_the_page_which_says_how_far_it_is(here: Runnin
         page = browser.page("import")
         seen.append(page.text)
     assert "Importing …" in seen[0]
-    assert any(re.search(r"role=.status.><span>\d[^<]* turns", text) for text in seen)
-    assert re.search(r"30.000 turns", page.text)
+    assert any(re.search(r"role=.status.><span>\d[^<]* messages", text) for text in seen)
+    assert re.search(r"30.000 messages", page.text)
 
 
 def test_what_was_learned_of_an_import_is_looked_over(here: Running, tmp_path: Path) -> None:

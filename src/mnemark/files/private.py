@@ -142,3 +142,9 @@ def write_session_note(root: Path, session: str, ending: str, data: bytes) -> No
     private_folder(root)
     platform.make_folder(place.parent)
     platform.write_private(place, data)
+
+
+def drop_session_note(root: Path, session: str, ending: str) -> None:
+    """Delete what hooks noted of a session; where it cannot be, it stays."""
+    with suppress(OSError):
+        platform.FS.unlink(session_note(root, session, ending))

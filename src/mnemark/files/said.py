@@ -12,6 +12,7 @@ from typing import Final
 
 from mnemark.errors import MnemarkError
 from mnemark.files import layout, off_record, platform
+from mnemark.files.config import load
 from mnemark.files.private import private, session_note, write_session_note
 from mnemark.files.workspace import Workspace
 from mnemark.types import Turn
@@ -35,10 +36,10 @@ def note(ws: Workspace, session: str, text: str) -> None:
             write_session_note(ws.root, session, layout.SAID, turn.content.encode("utf-8", "replace"))
 
 
-def recorded(root: Path, session: str) -> None:
-    """Forget what was said in a session, as its log has it now."""
-    with suppress(OSError):
-        platform.FS.unlink(session_note(root, session, layout.SAID))
+def note_alone(root: Path, session: str, text: str) -> None:
+    """Keep what was said in a session, as `note` does, in a process that has not opened the workspace."""
+    with suppress(MnemarkError):
+        note(Workspace(root, load(root)), session, text)
 
 
 def just_now(root: Path, since: datetime) -> Iterator[str]:

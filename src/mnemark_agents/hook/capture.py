@@ -10,16 +10,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
-from mnemark.files import layout, platform, said, transcripts
+from mnemark.files import layout, platform, transcripts
 from mnemark.files.config import load
 from mnemark.files.ids import derived_id
-from mnemark.files.private import private_folder
+from mnemark.files.private import drop_session_note, private_folder
 from mnemark.files.projects import PERSON, Project
 from mnemark.files.sessions import SessionLog
 from mnemark.files.workspace import Workspace
 from mnemark.types import Turn
 from mnemark_agents.hook.agents import CALL, Agent, Event, session_of
-from mnemark_agents.hook.event import said_in
 from mnemark_agents.hook.project import folder_of, project_of, scope_for
 
 LOCK: Final = "hooks.lock"
@@ -88,23 +87,19 @@ def capture(
 ) -> Captured:
     """Record new turns from the transcript, or from the event where there is none.
 
-    A transcript has a prompt only once it is answered: until then what was said is kept for itself. Where the
-    session is, is looked up under the lock: another hook may just have begun it.
+    Where the session is, is looked up under the lock: another hook may just have begun it.
 
     Raises:
         BusyError: another hook's capture takes longer than `PATIENCE`.
         ReadOnlyError: the workspace cannot be written.
     """
-    if event == "prompt" and agent.transcript:
-        said.note(Workspace(root, load(root)), record.log.name, said_in(data))
-        return Captured(0)
     folder = private_folder(root)
     with platform.locked(folder / LOCK, os.O_RDWR | os.O_CREAT, timeout=PATIENCE):
         record.belongs_to(project_of(root, record.log.id, folder_of(data)))
         if _transcript(agent, data) is not None:  # one that is not there yet is read by the next hook
             taken = take_transcript(root, record, agent, data) or Captured(0)
             if taken.turns:
-                said.recorded(root, record.log.name)
+                drop_session_note(root, record.log.name, layout.SAID)
             return taken
         turns = _unrecorded(root, record, _from_event(agent, data, event), has_id=bool(_exchange(data)))
         return Captured(len(record.add_many(turns)))

@@ -39,7 +39,7 @@ def _run(root: Path, call: HookCall) -> str:
     match call.event:
         case "prompt":
             block = _recall(root, call, project.scope)
-            _capture(root, call, project)
+            _keep_prompt(root, call, project)
             return block
         case "tool":
             _observe(root, call, project)
@@ -67,6 +67,16 @@ def _begin(root: Path, call: HookCall, project: Project) -> str:
         return brief_alone(root, call, project.scope)
     finally:  # last, as it takes a processor from what the agent waits for
         _run_in_background(root, "")
+
+
+def _keep_prompt(root: Path, call: HookCall, project: Project) -> None:
+    """Record a prompt; a transcript has it only once it is answered: until then it is kept for itself."""
+    if not call.agent.transcript:
+        _capture(root, call, project)
+        return
+    from mnemark.files import said
+
+    said.note_alone(root, SessionLog(root, call.session).name, said_in(call.data))
 
 
 def _forget_shown(root: Path, call: HookCall, *, compacted: str = "") -> None:

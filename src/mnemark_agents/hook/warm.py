@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from mnemark.errors import UsageError
+from mnemark.files import said
 from mnemark.files.projects import FOLDER, Project
 from mnemark.files.sessions import SessionLog
 from mnemark.memory.memory import Memory
@@ -106,6 +107,8 @@ def _run(opened: WarmWorkspace, call: HookCall) -> str:
     block = _recall(memory, recording.session, call) if call.event == "prompt" else ""
     if call.event == "tool":
         _observe(memory, recording, call)
+    elif call.event == "prompt" and call.agent.transcript:
+        said.note(memory.workspace, recording.log.name, said_in(call.data))  # its transcript will have it
     else:
         with in_turn():
             capture(memory.root, recording, call.agent, call.data, call.event)

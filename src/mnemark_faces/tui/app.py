@@ -33,7 +33,7 @@ class Panel(Viewer):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "decide(True)", show=False),
         Binding("n", "decide(False)", show=False),
-        Binding("c", "correct", show=False),
+        Binding("c", "correct", show=False, priority=True),
         Binding("x", "never", show=False),
         Binding("o", "pause", show=False),
         Binding("p", "pin", show=False),
@@ -45,6 +45,9 @@ class Panel(Viewer):
         Binding("q", "leave", show=False),
         Binding("ctrl+c,ctrl+q", "leave", show=False, priority=True),
     ]
+
+    FIRST: ClassVar[frozenset[str]] = Viewer.FIRST | {"correct"}
+    """With the form that `c` opens: the keys of a fast hand wait for it."""
 
     def __init__(self, open_memory: Callable[[], Memory], root: Path, words: PanelWords) -> None:
         super().__init__(open_memory, root, words)

@@ -98,6 +98,8 @@ class Viewer(App[None]):
     CSS_PATH = "panel.tcss"
     ENABLE_COMMAND_PALETTE = False
     HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (60, "-usual")]  # noqa: RUF012 - as Textual declares it
+    FIRST: ClassVar[frozenset[str]] = frozenset({"show", "find", "narrow"})
+    """Actions whose keys are taken before all other parts, unless text is typed."""
     BINDINGS: ClassVar[list[BindingType]] = [
         # At once, before what is typed next: a fast hand's "/port" must not press p in the list.
         *(Binding(str(n), f"show({n - 1})", show=False, priority=True) for n in range(1, 8)),
@@ -400,7 +402,7 @@ class Viewer(App[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Return whether a key does something now: what is typed in a field or window is not ours."""
-        if action in {"show", "find", "narrow"}:
+        if action in self.FIRST:
             return not isinstance(self.focused, Input) and not isinstance(self.screen, ModalScreen)
         return super().check_action(action, parameters)
 
