@@ -1,6 +1,6 @@
 """Sync the index for a hook, in a process: `python -m mnemark_agents.hook.background ROOT [SESSION …]`.
 
-Ends the sessions first that are named; then the language model, if one is configured, reads what waits,
+Ends the sessions first that are named, those of a user or an agent as the scope, a tab and the id; then the language model, if one is configured, reads what waits,
 and the memory is consolidated, if that is due.
 Another process that is syncing does the sync for us.
 """
@@ -29,6 +29,7 @@ def run(root: Path, *sessions: str) -> None:
 
 def _run(root: Path, *sessions: str) -> None:
     from mnemark.files.projects import scope_of_session
+    from mnemark.files.scopes import one_scope
     from mnemark.files.sessions import SessionLog
     from mnemark.memory.memory import Memory
     from mnemark.memory.prompt.briefing import leading_facts
@@ -38,8 +39,9 @@ def _run(root: Path, *sessions: str) -> None:
 
     scopes = [""]
     with Memory.open(root) as memory:
-        for session in filter(None, sessions):
-            scope = scope_of_session(root, SessionLog(root, session).name) or ""
+        for word in filter(None, sessions):
+            named, _, session = word.rpartition("\t")
+            scope = one_scope(named) or scope_of_session(root, SessionLog(root, session).name) or ""
             scopes.append(scope)
             end(memory.workspace, Recorder(memory.workspace, session, scope=scope))
         with suppress(BusyError):
