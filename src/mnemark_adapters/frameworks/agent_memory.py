@@ -3,7 +3,8 @@
 import asyncio
 import secrets
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, NamedTuple, Self
@@ -16,6 +17,12 @@ from mnemark_interfaces.tools_run import call
 
 _WIDTH: Final = 8
 """Recalls of one process that may run at once."""
+_OPEN_TURNS: Final = 1_000
+"""Turns without an answer that are remembered; a run that fails never has one."""
+
+
+def _text_part(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
 
 
 class MemoryTool(NamedTuple):
@@ -65,7 +72,7 @@ class AgentMemory:
         self._named = bool(session)
         self._scope = self._own.scope
         self._guard = threading.Lock()
-        self._asked: dict[Where, str] = {}
+        self._asked: dict[Where, tuple[str, str]] = {}  # what waits for an answer, and its block
         self._bridge = _borrow(Path(folder).expanduser().absolute(), deadline, budget)
         self._closed = False
         self._bridge.ready()
@@ -93,23 +100,33 @@ class AgentMemory:
         """The tools, all of them, or those that are safe for one of several users."""
         return tuple(map(self._tool, (BOUND if self._scope else BY_NAME).values()))
 
-    def before(self, said: str, *, session: str = "", seen: int = 0) -> str:
+    def before(self, said: str, *, session: str = "", earlier: int = 0) -> str:
         """Return what memory has for a message, quoted, possibly empty; record the message.
+
+        Until the answer is recorded, the same message gets the same again, and is not recorded twice: a turn
+        has several requests to the model, and may be tried again.
 
         Args:
             said: by the person.
             session: the framework's id of the conversation, if it has one.
-            seen: earlier turns of it that the model has before it: these are not recalled.
+            earlier: messages of the person before it that the model has, too: these and their answers are not
+                recalled.
         """
-        where = self._where(session)
-        found = self._bridge.recall_blocking(RecallRequest(where, said, seen))
-        return self._recalled(where, said, found)
+        where, words = self._where(session), strip_fences(said).strip()
+        block = self._pending(where, words)
+        if block is None:
+            block = self._bridge.recall_blocking(RecallRequest(where, words, 2 * earlier))
+            self._asked_for(where, words, block)
+        return block
 
-    async def abefore(self, said: str, *, session: str = "", seen: int = 0) -> str:
+    async def abefore(self, said: str, *, session: str = "", earlier: int = 0) -> str:
         """Return the same on an event loop."""
-        where = self._where(session)
-        found = await self._bridge.recall(RecallRequest(where, said, seen))
-        return self._recalled(where, said, found)
+        where, words = self._where(session), strip_fences(said).strip()
+        block = self._pending(where, words)
+        if block is None:
+            block = await self._bridge.recall(RecallRequest(where, words, 2 * earlier))
+            self._asked_for(where, words, block)
+        return block
 
     def after(self, reply: str, *, session: str = "") -> None:
         """Record the agent's answer in the background."""
@@ -132,14 +149,18 @@ class AgentMemory:
     def _where(self, session: str) -> Where:
         return self._own if self._named or not session else self._own._replace(session=session)
 
-    def _recalled(self, where: Where, said: str, found: str) -> str:
-        words = strip_fences(said).strip()
+    def _pending(self, where: Where, words: str) -> str | None:
         with self._guard:
-            again = self._asked.get(where) == words  # the framework tries a turn again
-            self._asked[where] = words
-        if not again:
-            self._bridge.keep(where, "user", words)
-        return found
+            asked, block = self._asked.get(where, ("", ""))
+        return block if not words or asked == words else None
+
+    def _asked_for(self, where: Where, words: str, block: str) -> None:
+        with self._guard:
+            self._asked.pop(where, None)
+            self._asked[where] = words, block
+            if len(self._asked) > _OPEN_TURNS:
+                del self._asked[next(iter(self._asked))]
+        self._bridge.keep(where, "user", words)
 
     def _tool(self, tool: Tool) -> MemoryTool:
         def run(**given: Any) -> str:
@@ -154,16 +175,20 @@ class AgentMemory:
         return MemoryTool(tool.name, tool.description, tool.listed()["inputSchema"], run)
 
 
-def before_words(block: str, said: str) -> str:
-    """Return a message with a recalled block before the person's words."""
-    return f"{block}\n\n{said}" if block else said
+def with_block(block: str, content: Any, part: Callable[[str], Any] = _text_part) -> Any:
+    """Return the content of a message, a text or a list of parts, with a recalled block before it."""
+    if not block:
+        return content
+    return f"{block}\n\n{content}" if isinstance(content, str) else [part(block), *content]
 
 
-def before_parts(block: str, parts: "str | Sequence[Any]") -> "str | list[Any]":
-    """Return the content of a chat message, a text or a list of parts, with a recalled block before it."""
-    if isinstance(parts, str):
-        return before_words(block, parts)
-    return [{"type": "text", "text": block}, *parts] if block else list(parts)
+@contextmanager
+def needs(title: str, package: str) -> Iterator[None]:
+    """Import a framework; raise MnemarkError where it is not installed, or too old."""
+    try:
+        yield
+    except ImportError as error:
+        raise MnemarkError(f"the adapter needs {title} ({error}); run: pip install -U {package}") from error
 
 
 _borrowed: dict[tuple[Path, float | None, int | None], tuple[Bridge, int]] = {}
