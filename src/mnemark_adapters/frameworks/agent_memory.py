@@ -1,6 +1,7 @@
 """Define `AgentMemory`, what all frameworks' adapters share. No framework is imported here."""
 
 import asyncio
+import logging
 import secrets
 import threading
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ from mnemark_adapters.bridge import IDLE, Bridge, RecallRequest, Where
 from mnemark_interfaces.tools import BOUND, BY_NAME, INSTRUCTIONS, Tool, failed
 from mnemark_interfaces.tools_run import call
 
+_log = logging.getLogger("mnemark.agent")
 _WIDTH: Final = 8
 """Recalls of one process that may run at once."""
 _OPEN_TURNS: Final = 1_000
@@ -166,8 +168,10 @@ class AgentMemory:
         def run(**given: Any) -> str:
             try:
                 result = call(self._bridge.tools(), tool.name, given, bound=self._scope)
-            except (MnemarkError, OSError) as error:
-                result = failed(str(error))
+            except Exception as error:  # noqa: BLE001 - the model is told, and the agent goes on; logged
+                _log.warning("mnemark: %s: %s", tool.name, error,
+                             exc_info=None if isinstance(error, MnemarkError) else error)  # fmt: skip
+                result = failed(str(error) or type(error).__name__)
             return str(result["content"][0]["text"])
 
         run.__name__ = tool.name
