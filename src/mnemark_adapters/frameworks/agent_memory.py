@@ -5,7 +5,7 @@ import logging
 import secrets
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, NamedTuple, Self
@@ -77,6 +77,8 @@ class AgentMemory:
         self._asked: dict[Where, tuple[str, str]] = {}  # what waits for an answer, and its block
         self._bridge = _borrow(Path(folder).expanduser().absolute(), deadline, budget)
         self._closed = False
+        self.closing = ExitStack()
+        """What an adapter wants done before the memory is closed."""
         self._bridge.ready()
 
     def __enter__(self) -> Self:
@@ -146,6 +148,7 @@ class AgentMemory:
         with self._guard:
             first, self._closed = not self._closed, True
         if first:
+            self.closing.close()
             _give_back(self._bridge)
 
     def _where(self, session: str) -> Where:
