@@ -3,7 +3,6 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-HOSTS := .adapters
 LOCKING := .lock
 # The first tier: what is pure, and of search, facts, erasing and hooks the plainest.
 QUICK := tests/text tests/test_structure.py tests/interfaces/test_find.py tests/memory/test_facts.py \
@@ -17,7 +16,7 @@ LINEAR := tests/test_linear.py tests/text/test_linear.py tests/test_patterns.py
 # Tests start hundreds of processes, each of which would compile mnemark anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo quick test timed check lint types layers verify browser agents release lowest lock sbom reader adapters conformance load format clean
+.PHONY: help demo quick test timed check lint types layers verify browser agents release lowest lock sbom reader adapters frameworks conformance load format clean
 
 help:            ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -79,7 +78,7 @@ lowest: $(LOCKING)/bin/uv ## run the tests with the lowest versions that the pro
 	@.lowest/bin/python -m pytest -q -p no:cacheprovider -m "not slow and not timed" -n auto
 
 lock: $(LOCKING)/bin/uv ## choose the newest versions for development and CI, with their hashes
-	@$(foreach group,dev adapters browser,$(LOCKING)/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 \
+	@$(foreach group,dev adapters frameworks litellm browser,$(LOCKING)/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 \
 	  --generate-hashes --no-emit-index-url --no-annotate --custom-compile-command "make lock" \
 	  --group $(group) --output-file requirements/$(group).txt pyproject.toml;)
 
@@ -94,14 +93,19 @@ sbom: $(LOCKING)/bin/uv ## write the bill of materials of an installation: dist/
 release: $(STAMP) ## wheel and sdist, tried in clean environments of the Pythons 3.11 to 3.14 that are here
 	@$(BIN)/python tools/release.py
 
-$(HOSTS)/.installed: pyproject.toml requirements/adapters.txt
-	@test -x $(HOSTS)/bin/python || $(PYTHON) -m venv $(HOSTS)
-	@$(HOSTS)/bin/python $(INSTALL) --require-hashes --no-deps --requirement requirements/adapters.txt
-	@$(HOSTS)/bin/python $(INSTALL) --no-deps --no-build-isolation --editable .
+# Environments with the hosts of adapters, each by its own list: they do not go together.
+.adapters/.installed .frameworks/.installed .litellm/.installed: .%/.installed: pyproject.toml requirements/%.txt
+	@test -x .$*/bin/python || $(PYTHON) -m venv .$*
+	@.$*/bin/python $(INSTALL) --require-hashes --no-deps --requirement requirements/$*.txt
+	@.$*/bin/python $(INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
-adapters: $(HOSTS)/.installed ## run the adapters in their real hosts (nanobot and frameworks; fetched into .adapters)
-	@$(HOSTS)/bin/python -m pytest -q -p no:cacheprovider tests/adapters
+adapters: .adapters/.installed ## run the adapters in their real hosts (nanobot and frameworks; fetched into .adapters)
+	@.adapters/bin/python -m pytest -q -p no:cacheprovider tests/adapters
+
+frameworks: .frameworks/.installed .litellm/.installed ## run those of the other frameworks, and of LiteLLM's proxy, in theirs
+	@.frameworks/bin/python -m pytest -q -p no:cacheprovider tests/frameworks tests/adapters/test_frameworks_page.py
+	@.litellm/bin/python -m pytest -q -p no:cacheprovider tests/frameworks/test_litellm.py
 
 conformance: $(STAMP) ## the MCP suite, the Inspector and the official clients (npm; fetches into .conformance)
 	@$(BIN)/python tools/conformance.py all
@@ -129,4 +133,4 @@ format: $(STAMP) ## rewrite the code in the project's style
 	@$(BIN)/ruff format .
 
 clean:           ## remove what was made
-	rm -rf $(VENV) .agents $(HOSTS) $(LOCKING) .lowest .sbom .reader .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .agents .adapters .frameworks .litellm $(LOCKING) .lowest .sbom .reader .mypy_cache .ruff_cache .pytest_cache .hypothesis

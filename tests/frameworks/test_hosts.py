@@ -1,0 +1,115 @@
+"""Agents of each framework: told in one session, used in the next, by recall and by a tool; a memory that fails.
+
+The model is scripted; everything else is theirs. What counts is what reaches the model, and what is on the disk.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from adapters.chat_model import Call
+from frameworks.hosts import HOSTS, Form, Host, Script
+from mnemark.text.quoting.fence import is_fenced
+from mnemark_adapters.frameworks import AgentMemory
+from mnemark_agents import daemon
+from mnemark_interfaces.tools import BOUND, BY_NAME
+
+TOLD = "Please note: the code word of the harbour gate is pelican."
+ASKED = "What is the code word of the harbour gate?"
+TOLD_ZH = "请记住：港口大门的暗号是鹈鹕。"
+ASKED_ZH = "港口大门的暗号是什么？"
+
+pytestmark = [pytest.mark.filterwarnings("default", "ignore::DeprecationWarning")]  # the frameworks' own
+FORMS = [pytest.param(host, form, id=f"{host.__name__}-{form}") for host, forms in HOSTS.items() for form in forms]
+EACH = [pytest.param(host, forms[0], id=host.__name__) for host, forms in HOSTS.items()]
+
+
+@pytest.fixture(autouse=True)
+def left(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """What is left to a process in the background."""
+    found: list[list[str]] = []
+    monkeypatch.setattr(daemon, "spawn", lambda words, **_: found.append(list(words)))
+    return found
+
+
+@pytest.fixture(autouse=True)
+def quiet(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Nothing is sent or written elsewhere by a framework."""
+    for name in ("CREWAI_DISABLE_TELEMETRY", "CREWAI_DISABLE_TRACKING", "OTEL_SDK_DISABLED"):
+        monkeypatch.setenv(name, "true")
+    monkeypatch.setenv("CREWAI_TRACING_ENABLED", "false")
+    monkeypatch.setenv("CREWAI_STORAGE_DIR", "crewai-of-tests")
+    monkeypatch.setenv("HAYSTACK_TELEMETRY_ENABLED", "false")
+    monkeypatch.setenv("AGNO_TELEMETRY", "false")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+
+
+def turns(folder: Path) -> list[tuple[str, str]]:
+    """What was recorded, session by session."""
+    lines = [json.loads(line) for log in sorted(folder.rglob("sessions/*.jsonl"), key=lambda log: log.stat().st_mtime_ns)
+             for line in log.read_text("utf-8").splitlines()]  # fmt: skip
+    return [(line["role"], line["content"]) for line in lines if "role" in line]
+
+
+@pytest.mark.parametrize(("told", "asked", "wanted"), [(TOLD, ASKED, "pelican"), (TOLD_ZH, ASKED_ZH, "鹈鹕")])
+@pytest.mark.parametrize(("host", "form"), FORMS)
+def test_what_was_told_in_one_session_is_known_in_the_next(
+    host: Host, form: Form, told: str, asked: str, wanted: str, tmp_path: Path
+) -> None:
+    script = Script("Noted.")
+    with AgentMemory(tmp_path / "w") as memory:
+        assert host(memory, script, told, form) == "Noted."
+    with AgentMemory(tmp_path / "w") as memory:
+        assert host(memory, script, asked, form) == "Noted."
+    first, second = script.requests
+    assert wanted in second.said("user")
+    assert is_fenced(second.said("user"))
+    assert not is_fenced(first.said("user"))
+    assert wanted not in second.said("system"), "recalled text is no instruction"
+    assert "memory_search" in second.said("system")
+    assert set(second.tools) >= set(BY_NAME)
+    assert turns(tmp_path / "w") == [("user", told), ("assistant", "Noted."), ("user", asked), ("assistant", "Noted.")]
+
+
+@pytest.mark.parametrize(("host", "form"), EACH)
+def test_the_model_calls_the_tools(host: Host, form: Form, tmp_path: Path) -> None:
+    remember = Call("memory_remember", {"predicate": "code word", "subject": "harbour gate", "value": "pelican"})
+    script = Script(remember, Call("memory_search", {"query": "harbour gate"}), Call("memory_get", {"path": "notes.md"}), "Done.")
+    with AgentMemory(tmp_path / "w") as memory:
+        assert host(memory, script, "Look after the harbour gate.", form) == "Done."
+    results = [request.said("tool") for request in script.requests]
+    assert "remembered" in results[1]
+    assert "pelican" in results[2]
+    assert "Look for the right path" in results[3], "the model is told what is wrong"
+    assert "pelican" in next((tmp_path / "w").rglob("facts/*.md")).read_text("utf-8")
+    said = {request.said("user") for request in script.requests}
+    assert len(said) == 1, "each request of a turn has the same recall"
+    assert turns(tmp_path / "w") == [("user", "Look after the harbour gate."), ("assistant", "Done.")]
+
+
+@pytest.mark.parametrize(("host", "form"), EACH)
+def test_a_memory_that_cannot_be_opened_leaves_the_agent_alone(
+    host: Host, form: Form, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "file").write_text("no folder")
+    script = Script(Call("memory_search", {"query": "harbour gate"}), "I do not know.")
+    with AgentMemory(tmp_path / "file") as memory:
+        assert host(memory, script, ASKED, form) == "I do not know."
+        assert memory.counts["failed"] >= 1
+    assert "memory is off" in script.requests[-1].said("tool")
+    assert not is_fenced(script.requests[-1].said("user"))
+    told = [one.getMessage() for one in caplog.records if one.name == "mnemark.agent" and one.levelname == "WARNING"]
+    assert any("is a file" in one for one in told)
+
+
+@pytest.mark.parametrize(("host", "form"), EACH)
+def test_one_of_several_users_has_a_memory_of_their_own(host: Host, form: Form, tmp_path: Path) -> None:
+    script = Script("Noted.")
+    for user, said in (("ann", TOLD), ("bob", ASKED), ("ann", ASKED)):
+        with AgentMemory(tmp_path / "w", user=user) as memory:
+            host(memory, script, said, form)
+    assert ["pelican" in request.said("user") for request in script.requests] == [True, False, True]
+    assert set(BOUND) <= set(script.requests[-1].tools)
+    assert "memory_forget" not in script.requests[-1].tools
+    assert len(turns(tmp_path / "w/users/ann")) == 4
