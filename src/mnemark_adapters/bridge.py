@@ -1,7 +1,7 @@
 """Keep a workspace open in a host's process: recall before a turn, record after it, never raise to the host.
 
 A workspace is opened on its own thread. A turn waits for a recall `recall_deadline_ms` at most; what comes
-later is left out. Recording runs in the background, in order. What failed is counted, and told once in the log.
+later is left out. Recording runs in the background, in order. What fails is counted, and logged once.
 """
 
 import asyncio

@@ -18,7 +18,16 @@ from mnemark.files.unread import told
 from mnemark.text.quoting.fence import fence, inert, visible
 from mnemark.text.words.tokens import cut_to_tokens
 from mnemark_agents.hook.project import project_of, scope_of_statement
-from mnemark_interfaces.tools import BOUND, BY_NAME, BY_USER, COMMAND, Tool, failed, known_arguments, with_tools
+from mnemark_interfaces.tools import (
+    BOUND,
+    BY_NAME,
+    BY_USER,
+    COMMAND,
+    Tool,
+    failed,
+    known_arguments,
+    with_tools,
+)
 
 if TYPE_CHECKING:
     from mnemark.memory.memory import Memory

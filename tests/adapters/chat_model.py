@@ -74,7 +74,7 @@ class Handler(BaseHTTPRequestHandler):
         finish = "stop" if isinstance(said, str) else "tool_calls"
         base = {"id": "chat_1", "created": 1, "model": "scripted"}
         if self.path.endswith("/responses"):
-            part = {"type": "output_text", "text": said, "annotations": []}
+            part: dict[str, Any] = {"type": "output_text", "text": said, "annotations": []}
             output = [{**message, "type": "message", "id": "m1", "status": "completed", "content": [part]}]
             whole = {**base, "object": "response", "created_at": 1, "status": "completed", "output": output}
             self._send(json.dumps(whole).encode(), "application/json")

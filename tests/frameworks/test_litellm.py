@@ -18,7 +18,7 @@ import httpx
 import pytest
 
 from adapters.chat_model import Call, Model, serving
-from frameworks.hosts import host
+from frameworks.models import host
 from mnemark import Memory
 from mnemark.text.quoting.fence import is_fenced
 
@@ -97,7 +97,8 @@ def proxies(folder: Path, model: Model, *memories: Path) -> Iterator[list[Proxy]
 
 def turns(folder: Path, number: int) -> list[tuple[str, str]]:
     """What was recorded, once there are so many turns: it is recorded after the answer was sent."""
-    until, found = time.monotonic() + 20, []
+    found: list[tuple[str, str]] = []
+    until = time.monotonic() + 20
     while len(found) < number and time.monotonic() < until:
         lines = [json.loads(line) for log in folder.glob("sessions/*.jsonl")
                  for line in log.read_text("utf-8").splitlines()]  # fmt: skip
@@ -169,6 +170,7 @@ def test_users_have_memories_of_their_own(tmp_path: Path) -> None:
         await ask(TOLD, "ann", "1")
         await ask(TOLD, None, "2")
         await ask(TOLD, "../..", "3")
+        await asyncio.to_thread(turns, tmp_path / "w/users/ann", 2)  # it is recorded in the background
         return [await ask(ASKED, user, f"4{user}") for user in ("ann", "bob", None, "../..")]
 
     said = asyncio.run(talk())

@@ -53,7 +53,7 @@ class AgentMemory:
             new one.
         user: whose memory it is, beside the shared one; or an `agent`'s. Tools then reach nothing else.
         agent: as for `Memory.session`.
-        deadline: seconds that a turn waits for a recall; `recall_deadline_ms` (150) of the workspace by default.
+        deadline: seconds that a turn waits for a recall; `recall_deadline_ms` (150) by default.
         budget: tokens of a recall; as configured by default.
 
     Raises:

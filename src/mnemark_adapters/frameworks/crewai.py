@@ -64,7 +64,7 @@ def _words(executor: Any, message: Any) -> str:
 
 
 def _tool(tool: MemoryTool, base: Any, model: Any) -> Any:
-    class Memory(base):  # type: ignore[misc] # an optional package
+    class Memory(base):
         """Delegates to a `MemoryTool`."""
 
         name: str = tool.name

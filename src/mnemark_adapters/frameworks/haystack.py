@@ -69,7 +69,8 @@ class _Recall(_Hook):
         messages = state.data["messages"]
         if block:
             at = max(number for number, one in enumerate(messages) if one.role == "user")
-            messages[at] = replace(messages[at], _content=[TextContent(block), *messages[at]._content])
+            parts = messages[at]._content  # noqa: SLF001 - in their order they are in no public attribute
+            messages[at] = replace(messages[at], _content=[TextContent(block), *parts])
 
 
 class _Record(_Hook):
@@ -80,6 +81,6 @@ class _Record(_Hook):
         messages = state.data["messages"]
         for number, one in enumerate(messages):
             if one.role == "user" and one.texts and check_fenced(one.texts[0]):
-                messages[number] = replace(one, _content=one._content[1:])
+                messages[number] = replace(one, _content=one._content[1:])  # noqa: SLF001 - as above
         if messages and messages[-1].role == "assistant" and messages[-1].text:
             self._memory.after(messages[-1].text)

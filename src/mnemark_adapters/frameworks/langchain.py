@@ -43,7 +43,7 @@ def middleware(memory: "AgentMemory") -> Any:
         if last.type == "ai":
             memory.after(str(last.text), session=_session(runtime))
 
-    class MemoryMiddleware(AgentMiddleware):  # type: ignore[type-arg, unused-ignore]
+    class MemoryMiddleware(AgentMiddleware):
         """Delegates to `AgentMemory`."""
 
         tools = [  # noqa: RUF012 - as the base class declares it

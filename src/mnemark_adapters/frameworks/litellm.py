@@ -109,8 +109,8 @@ def _asked(messages: Any) -> int | None:
 
 
 def _people(messages: Sequence[Any]) -> list[int]:
-    return [number for number, one in enumerate(messages)
-            if isinstance(one, dict) and one.get("role") == "user" and _words(one.get("content"))]  # fmt: skip
+    said = [one if isinstance(one, dict) and one.get("role") == "user" else {} for one in messages]
+    return [number for number, one in enumerate(said) if _words(one.get("content"))]
 
 
 def _words(content: Any) -> str:
@@ -151,8 +151,8 @@ def _reply(response: Any) -> str:
     message = (found.get("choices") or [{}])[0].get("message") or {}
     if message:
         return "" if message.get("tool_calls") else message_text(message.get("content"))
-    if found.get("output"):  # of the Responses API
-        parts = [part for item in found["output"] if item.get("type") == "message" for part in item["content"]]
-        calls = any(item.get("type") == "function_call" for item in found["output"])
-        return "" if calls else "\n".join(str(part.get("text") or "") for part in parts)
-    return message_text(found.get("content"))
+    items = found.get("output") or ()  # of the Responses API
+    if any(item.get("type") == "function_call" for item in items):
+        return ""
+    parts = [part for item in items if item.get("type") == "message" for part in item["content"]]
+    return "\n".join(str(part.get("text") or "") for part in parts) or message_text(found.get("content"))

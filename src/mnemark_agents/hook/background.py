@@ -1,7 +1,7 @@
 """Sync the index for a hook, in a process: `python -m mnemark_agents.hook.background ROOT [SESSION …]`.
 
-Ends the sessions first that are named, those of a user or an agent as the scope, a tab and the id; then the language model, if one is configured, reads what waits,
-and the memory is consolidated, if that is due.
+Ends the sessions first that are named, those of a user or an agent as the scope, a tab and the id; then the
+language model, if one is configured, reads what waits, and the memory is consolidated, if that is due.
 Another process that is syncing does the sync for us.
 """
 
