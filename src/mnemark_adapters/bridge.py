@@ -40,6 +40,9 @@ IDLE: Final = 900.0
 """Seconds of silence after which a session is summarized."""
 PATIENCE: Final = 20.0
 """Seconds that background work waits for the workspace to be open."""
+_SHARE: Final = 0.85
+"""How much of a turn's time is the search's; the rest is for the briefing and the block, without which all of
+it would come too late."""
 _RETRY_SECONDS: Final = 30.0
 """Seconds before opening a workspace is retried."""
 
@@ -268,7 +271,7 @@ class Bridge:
         placed = deque(session.log.turns(), maxlen=min(request.seen, WINDOW)) if request.seen else deque()
         found = memory.recall(
             words,
-            deadline=max(until - time.monotonic() - 0.01, 0.01),
+            deadline=max((until - time.monotonic()) * _SHARE, 0.01),
             budget=self._budget,
             scope=session.scope or None,
             context=[one.turn.content for one in list(placed)[-CONTEXT:]],
