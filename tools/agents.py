@@ -24,6 +24,7 @@ PINNED = {
     "@github/copilot": ("copilot", "copilot", "1.0.102"),
     "openclaw": ("openclaw", "openclaw", "2026.9.6"),
     "cline": ("cline", "cline", "3.0.65"),
+    "@earendil-works/pi-coding-agent": ("pi", "pi", "0.74.2"),
 }
 """Command, name in `mnemark connect` and version, by package."""
 NODE: Final = "node@26.10.0"

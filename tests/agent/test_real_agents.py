@@ -36,8 +36,10 @@ FIRST = "Please note: the code word of the harbour gate is pelican, and Ann keep
 SECOND = "What is the code word of the harbour gate?"
 RULE = "Always answer in British English."
 REPLIES = ("Noted: pelican.", "It is the word I was told.")
-AGENTS = ("claude-code", "codex", "gemini-cli", "qwen-code", "opencode", "copilot", "openclaw")
-WITH_TOOLS = (*AGENTS, "cline")
+WITH_BOTH = ("claude-code", "codex", "gemini-cli", "qwen-code", "opencode", "copilot", "openclaw")
+AGENTS = (*WITH_BOTH, "pi")
+"""Those with hooks."""
+WITH_TOOLS = (*WITH_BOTH, "cline")
 AS_MODELS = ("claude-code", "codex", "gemini-cli")
 """Those with a ready setting of `[llm] command`."""
 CODEX = (
@@ -69,6 +71,10 @@ OPENCLAW = """{
   agents: { defaults: { model: { primary: 'scripted/m' } } },
 }
 """
+PI = """{"providers": {"scripted": {
+  "baseUrl": "{url}/v1", "apiKey": "x", "api": "openai-completions", "models": [{"id": "m"}]
+}}}
+"""
 QWEN = '{\n  "memory": {"enableManagedAutoMemory": false} // else it asks the model of its own accord\n}\n'
 GEMINI = '{\n  "security": {"auth": {"selectedType": "gemini-api-key"}}\n}\n'
 
@@ -84,6 +90,7 @@ SAID: dict[str, Words] = {
     "opencode": lambda _, number: ["run", "--title", f"session {number}"],  # what is said comes on stdin
     "copilot": lambda said, _: ["-p", said, "--allow-all-tools"],
     "cline": lambda said, _: [said, "--json"],
+    "pi": lambda said, _: ["--provider", "scripted", "--model", "m", "-p", said],
     "openclaw": lambda said, number: [
         "agent", "--local", "--agent", "main", "--session-id", f"session-{number}", "-m", said,
     ],
@@ -111,7 +118,7 @@ class Machine:
         for made in (self.memory, self.project, self.home):
             made.mkdir()
         dropped = ("CLAUDE", "ANTHROPIC", "OPENAI", "CODEX", "GEMINI", "GOOGLE", "MNEMARK", "XDG", "COPILOT",
-                   "OPENC", "QWEN", "CLINE")  # fmt: skip
+                   "OPENC", "QWEN", "CLINE", "PI_")  # fmt: skip
         self.env = {k: v for k, v in os.environ.items() if not k.startswith(dropped)} | {
             "HOME": str(self.home), "SCRIPTED_KEY": "x",
             "ANTHROPIC_BASE_URL": model.url, "ANTHROPIC_API_KEY": "x", "DISABLE_AUTOUPDATER": "1",
@@ -121,11 +128,12 @@ class Machine:
             "COPILOT_OFFLINE": "true", "COPILOT_PROVIDER_BASE_URL": f"{model.url}/v1",
             "COPILOT_MODEL": "gpt-4", "COPILOT_PROVIDER_API_KEY": "x", "COPILOT_AUTO_UPDATE": "false",
             "OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1",
-            "CLINE_NO_AUTO_UPDATE": "1",
+            "CLINE_NO_AUTO_UPDATE": "1", "PI_OFFLINE": "1",
         }  # fmt: skip
         settings = {
             ".codex/config.toml": CODEX, ".gemini/settings.json": GEMINI, ".openclaw/openclaw.json": OPENCLAW,
             ".config/opencode/opencode.jsonc": OPENCODE, ".qwen/settings.json": QWEN,
+            ".pi/agent/models.json": PI,
         }  # fmt: skip
         for name, text in settings.items():
             (self.home / name).parent.mkdir(parents=True)
@@ -243,7 +251,10 @@ def way(request: pytest.FixtureRequest, machine: Machine) -> Iterator[str]:
 def without_tools(machine: Machine, agent: str, before: dict[str, bytes]) -> None:
     """Take the tools out: this is about hooks, and `mnemark mcp` would start a daemon of its own."""
     with mock.patch.dict(os.environ, HOME=str(machine.home)):
-        (target,) = (one for one in host_of(agent).targets(machine.memory, None) if one.what == "tools")
+        found = [one for one in host_of(agent).targets(machine.memory, None) if one.what == "tools"]
+    if not found:
+        return
+    (target,) = found
     if target.form == "toml":
         target.path.write_bytes(before[str(target.path.relative_to(machine.home))])
         return
@@ -339,7 +350,7 @@ def test_each_repository_has_a_memory_of_its_own(machine: Machine, tmp_path: Pat
     assert machine.log() == ""
 
 
-@pytest.mark.parametrize("agent", WITH_TOOLS)
+@pytest.mark.parametrize("agent", (*AGENTS, "cline"))
 def test_removing_leaves_every_byte_as_it_was(machine: Machine, agent: str) -> None:
     before = machine.files()
     machine.connect(agent)

@@ -5,7 +5,7 @@ Sources, as of autumn 2026: the settings and MCP pages of Claude Code, Codex, Ge
 docs.github.com/copilot/reference/copilot-cli-reference; opencode.ai/docs/plugins, /mcp-servers, /commands;
 code.visualstudio.com/docs/agents/reference/mcp-configuration; docs.windsurf.com/windsurf/cascade/mcp;
 docs.cline.bot/mcp; zed.dev/docs/ai/mcp; modelcontextprotocol.io/quickstart/user (Claude Desktop);
-antigravity.google/docs/mcp.
+antigravity.google/docs/mcp; the pages of @earendil-works/pi-coding-agent on extensions.
 """
 
 import os
@@ -244,6 +244,13 @@ def _openclaw(workspace: Path, project: Path | None) -> tuple[Target, ...]:
     )
 
 
+def _pi(workspace: Path, project: Path | None) -> tuple[Target, ...]:
+    # It has no client of MCP, and so neither our tools nor the commands that name them.
+    home = project / ".pi" if project else homes.pi()
+    script = plugins.script("pi", _plugin_words("pi", workspace))
+    return (_ours_whole("hooks", home / "extensions/mnemark.js", script),)
+
+
 def _tools_only(
     path: Callable[[], Path], *keys: str, in_project: str = "", **more: Any
 ) -> Callable[[Path, Path | None], tuple[Target, ...]]:
@@ -281,6 +288,7 @@ HOSTS: Final[tuple[Host, ...]] = (
         "openclaw", "OpenClaw", ("openclaw",), homes.openclaw, _openclaw,
         'Restart its gateway. If you have a list plugins.allow, put "mnemark" into it.',
     ),
+    Host("pi", "Pi", ("pi",), homes.pi, _pi),
     Host("cursor", "Cursor", ("cursor",), lambda: Path.home() / ".cursor", _cursor),
     Host(
         "vscode", "VS Code", ("code",), homes.vscode,
