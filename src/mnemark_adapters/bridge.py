@@ -190,10 +190,10 @@ class Bridge:
         """Return all that are open."""
         return [] if self._memory is None else [self._memory]
 
-    def _open(self) -> "Memory":
+    def _open(self, **settings: Any) -> "Memory":
         from mnemark.memory.memory import Memory
 
-        return Memory.open(self.root, trusted=True)  # the host's settings name it
+        return Memory.open(self.root, config=settings, trusted=True)  # the host's settings name it
 
     def _start_opening(self) -> None:
         """Start a thread that opens and loads the workspace."""

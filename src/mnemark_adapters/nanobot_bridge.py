@@ -88,8 +88,6 @@ class NanobotBridge(Bridge):
         return [*super()._memories(), *([] if self._tool_memory is None else [self._tool_memory])]
 
     def _open_mounted(self) -> "Memory":
-        from mnemark.memory.memory import Memory
-
         memory = self._open()
         folder = self.home / "memory"
         if not folder.is_dir() or MOUNT in memory.config.mounts:
@@ -97,7 +95,7 @@ class NanobotBridge(Bridge):
         # nanobot puts these files into each prompt itself, so only tools search them.
         mounts = {**memory.config.mounts, MOUNT: str(folder)}
         memory.close()
-        return Memory.open(self.root, config={"mounts": mounts}, trusted=True)
+        return self._open(mounts=mounts)
 
     def _was_loaded(self) -> None:
         self._worker.submit(self._record_history, patience=0.0)

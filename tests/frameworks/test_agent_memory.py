@@ -244,15 +244,15 @@ def test_a_block_goes_before_words_and_parts() -> None:
 
 def test_a_framework_that_is_not_there_is_told() -> None:
     with (
-        pytest.raises(MnemarkError, match="needs Nothing .*pip install -U nothing"),
+        pytest.raises(MnemarkError, match=r"needs Nothing .*pip install -U nothing"),
         needs("Nothing", "nothing"),
     ):
         raise ImportError("No module named 'nothing'")
 
 
 def test_nothing_of_a_framework_is_imported() -> None:
-    names = ["pydantic_ai", "langchain", "crewai", "agno", "strands", "agent_framework", "smolagents", "haystack",
-             "litellm"]  # fmt: skip
+    names = ["pydantic_ai", "langchain", "crewai", "agno", "strands", "agent_framework", "smolagents",
+             "haystack", "litellm"]  # fmt: skip
     code = (
         "import sys, importlib\n"
         f"for name in {names}: importlib.import_module(f'mnemark_adapters.frameworks.{{name}}')\n"

@@ -29,7 +29,6 @@ def run(root: Path, *sessions: str) -> None:
 
 def _run(root: Path, *sessions: str) -> None:
     from mnemark.files.projects import scope_of_session
-    from mnemark.files.scopes import one_scope
     from mnemark.files.sessions import SessionLog
     from mnemark.memory.memory import Memory
     from mnemark.memory.prompt.briefing import leading_facts
@@ -41,7 +40,7 @@ def _run(root: Path, *sessions: str) -> None:
     with Memory.open(root) as memory:
         for word in filter(None, sessions):
             named, _, session = word.rpartition("\t")
-            scope = one_scope(named) or scope_of_session(root, SessionLog(root, session).name) or ""
+            scope = named or scope_of_session(root, SessionLog(root, session).name) or ""
             scopes.append(scope)
             end(memory.workspace, Recorder(memory.workspace, session, scope=scope))
         with suppress(BusyError):
