@@ -350,7 +350,7 @@ def test_each_repository_has_a_memory_of_its_own(machine: Machine, tmp_path: Pat
     assert machine.log() == ""
 
 
-@pytest.mark.parametrize("agent", (*AGENTS, "cline"))
+@pytest.mark.parametrize("agent", [*AGENTS, "cline"])
 def test_removing_leaves_every_byte_as_it_was(machine: Machine, agent: str) -> None:
     before = machine.files()
     machine.connect(agent)
