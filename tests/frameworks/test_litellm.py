@@ -153,8 +153,11 @@ def test_what_was_told_through_one_proxy_is_known_through_the_next(tmp_path: Pat
         assert not [one for one in opened.attention() if "unfinished" in str(one)]
 
 
-def test_users_have_memories_of_their_own(tmp_path: Path) -> None:
+def test_users_have_memories_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     host("litellm", ".litellm")
+    (tmp_path / "w").mkdir()
+    (tmp_path / "w/mnemark.toml").write_text("recall_deadline_ms = 5000\n", "utf-8")
     from mnemark_adapters.frameworks.litellm import callback
 
     handler = callback(tmp_path / "w", per_user=True)
