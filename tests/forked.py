@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -35,6 +36,7 @@ def run(asked, fds):
     os.environ.clear()
     os.environ.update(asked["env"])
     time.tzset()
+    exec(asked["first"], {})
     sys.argv = ["mnemark", *asked["words"]]
     sys.stdin, sys.stdout, sys.stderr = (open(at, mode, encoding="utf-8") for at, mode in enumerate("rww"))
     try:
@@ -96,15 +98,66 @@ class _Parent:
         ):
             put.write(given)
             put.seek(0)
-            asked = json.dumps({"words": list(words), "cwd": str(cwd), "env": dict(env)})
-            socket.send_fds(self._mine, [asked.encode()], [put.fileno(), out.fileno(), err.fileno()])
-            code = int(self._mine.recv(16))
+            asked = {"words": list(words), "cwd": str(cwd), "env": dict(env), "first": ""}
+            code = self.run_on(asked, [put.fileno(), out.fileno(), err.fileno()])
             out.seek(0)
             err.seek(0)
             return subprocess.CompletedProcess(words, code, out.read(), err.read())
 
+    def run_on(self, asked: Mapping[str, object], streams: Sequence[int]) -> int:
+        """Run a command on these streams; return its exit code."""
+        socket.send_fds(self._mine, [json.dumps(asked).encode()], list(streams))
+        return int(self._mine.recv(16))
+
 
 _parents: Final[list[_Parent]] = []
+
+
+def _parent() -> _Parent:
+    if not _parents:
+        _parents.append(_Parent())
+    return _parents[0]
+
+
+_CLIENT: Final = """\
+#!{python} -SE
+import json, os, socket, sys
+with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as door:
+    door.connect({path!r})
+    asked = {{"words": sys.argv[1:], "cwd": os.getcwd(), "env": dict(os.environ), "first": {first!r}}}
+    socket.send_fds(door, [json.dumps(asked).encode()], [0, 1, 2])
+    sys.exit(int(door.recv(16)))
+"""
+
+
+def command_at(path: Path, *, first: str = "") -> None:
+    """Write a program that runs `mnemark` by forking, for scripts of a shell; one command at a time.
+
+    Args:
+        path: of the program.
+        first: Python that the command runs before anything else.
+    """
+    if sys.platform != "linux":
+        path.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m mnemark "$@"\n', "utf-8")
+    else:
+        door = Path(tempfile.mkdtemp(prefix="forked-")) / "door"
+        listening = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        listening.bind(str(door))
+        listening.listen()
+        threading.Thread(target=_answer, args=(listening, _parent()), daemon=True).start()
+        path.write_text(_CLIENT.format(python=sys.executable, path=str(door), first=first), "utf-8")
+    path.chmod(0o755)
+
+
+def _answer(listening: socket.socket, parent: _Parent) -> None:
+    while True:
+        asking, _ = listening.accept()
+        with asking:
+            data, streams, *_ = socket.recv_fds(asking, 1_000_000, 3)
+            code = parent.run_on(json.loads(data), streams)
+            for stream in streams:
+                os.close(stream)
+            asking.sendall(b"%d" % code)
 
 
 def mnemark(
@@ -119,7 +172,5 @@ def mnemark(
             command, input=put, capture_output=True, cwd=where, env=surroundings, check=False
         )
     else:
-        if not _parents:
-            _parents.append(_Parent())
-        done = _parents[0].run(words, put, where, surroundings)
+        done = _parent().run(words, put, where, surroundings)
     return subprocess.CompletedProcess(words, done.returncode, done.stdout.decode(), done.stderr.decode())

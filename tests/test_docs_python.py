@@ -1,31 +1,34 @@
 """The Python on the pages of the documentation runs as it stands."""
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import running_pages
 from llm.scripted_chat import says, serve
 from mnemark import Memory
 
 DOCS = Path(__file__).parents[1] / "docs"
-_BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 ELSEWHERE = {
-    "frameworks.md": "adapters/test_frameworks_page.py",
-    "openakita.md": "adapters/test_openakita_agent.py",
+    "agents/frameworks.md": "adapters/test_frameworks_page.py",
+    "howto/langgraph.md": "adapters/test_frameworks_page.py",
+    "agents/openakita.md": "adapters/test_openakita_agent.py",
 }
-PAGES = ("daemon", "embedders", "identity", "llm", "prompt", "sessions")
+FOLLOWED = {"howto/chinese.md", "howto/models.md", "howto/users.md"}
+"""Pages that `test_docs_run.py` follows, with all their blocks."""
+
+PAGES = ("daemon", "embedders", "identity", "llm", "prompt", "python", "sessions")
 
 
 def blocks(page: str) -> list[str]:
-    return _BLOCK.findall((DOCS / page).read_text("utf-8"))
+    return running_pages.python(DOCS / page)
 
 
 def test_every_page_with_python_is_tried() -> None:
-    pages = {path.name for path in DOCS.rglob("*.md") if _BLOCK.search(path.read_text("utf-8"))}
-    assert pages == {f"{name}.md" for name in PAGES} | ELSEWHERE.keys()
+    pages = {path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md") if running_pages.python(path)}
+    assert pages == {f"{name}.md" for name in PAGES} | ELSEWHERE.keys() | FOLLOWED
 
 
 @pytest.fixture
@@ -46,6 +49,10 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., dict[s
 
 def test_sessions(run: Callable[..., dict[str, Any]]) -> None:
     assert run("sessions.md")["ended"].summary
+
+
+def test_python(run: Callable[..., dict[str, Any]]) -> None:
+    assert "peanuts" in run("python.md")["prompt"]
 
 
 def test_prompt(run: Callable[..., dict[str, Any]], capsys: pytest.CaptureFixture[str]) -> None:

@@ -145,3 +145,15 @@ def test_the_tools_of_models_load_what_a_call_needs() -> None:
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     loaded = ran.stdout.split()
     assert not [name for name in loaded if name.startswith(("mnemark.extraction", "mnemark.memory"))]
+
+
+@pytest.mark.parametrize("command", [["remember", "city", "Porto"], ["facts"], ["log"]])
+def test_what_shows_facts_does_not_load_what_reads_turns(tmp_path: Path, command: list[str]) -> None:
+    loads = _LOADED.replace('"rjieba"', '"mnemark.extraction.english"')
+    with Memory.open(tmp_path) as memory:
+        memory.remember("city", "Leeds")
+    ran = subprocess.run(
+        [sys.executable, "-c", loads, *command, "-w", str(tmp_path)],
+        capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+    assert ran.stderr.split()[-1] == "False"

@@ -30,6 +30,7 @@ NODE = "node@22"
 SUITE = "@modelcontextprotocol/conformance@0.1.16"
 INSPECTOR = "@modelcontextprotocol/inspector@2.12.0"
 EXPECTED = HERE / "conformance_expected.yml"
+QUIET = ["--no-audit", "--no-fund", "--loglevel=error"]
 HURRY = ["--fetch-retries=2", "--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000"]
 UNFETCHED = 75
 """Exit code where npm or pip could not fetch something: nothing was found out."""
@@ -116,13 +117,13 @@ def fetched(command: list[str]) -> None:
 
 
 def installed(cache: Path, package: str) -> dict[str, str]:
-    """Environment with Node 22 and an npm tool, fetched where they are missing."""
-    folder = cache / package.split("/")[1].replace("@", "-")
+    """Environment with Node 22 and an npm tool, or Node alone, fetched where they are missing."""
+    folder = cache / package.rpartition("/")[2].replace("@", "-")
     binaries = folder / "node_modules/.bin"
     if not binaries.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        quiet = ["--no-audit", "--no-fund", "--loglevel=error"]
-        fetched(["npm", "install", "--prefix", str(folder), *quiet, *HURRY, NODE, package])
+        packages = dict.fromkeys((NODE, package))
+        fetched(["npm", "install", "--prefix", str(folder), *QUIET, *HURRY, *packages])
     return {**os.environ, "PATH": f"{binaries.resolve()}{os.pathsep}{os.environ['PATH']}"}
 
 

@@ -11,7 +11,7 @@ from mnemark.memory.curation.identity import Part
 from mnemark.memory.forgetting.receipt import ErasedPlace, ForgottenItem, Receipt
 from mnemark.memory.health.doctor import Finding
 from mnemark.memory.learning.by_rule import LearningReport
-from mnemark.memory.learning.candidates import LearnedFact
+from mnemark.memory.learning.learned import LearnedFact
 from mnemark.memory.review.explain import JournalLine, QueryRank, QuotedSource, Why
 from mnemark.memory.review.review import ReviewItem
 from mnemark.memory.sessions.ending import Ended

@@ -1,13 +1,14 @@
 """Every block of the page on frameworks runs as it stands, where its framework is."""
 
-import re
 from pathlib import Path
 
 import pytest
 
+import running_pages
 from frameworks import models
 
 PAGE = Path(__file__).parents[2] / "docs/agents/frameworks.md"
+RECIPE = Path(__file__).parents[2] / "docs/howto/langgraph.md"
 PACKAGES = ["anthropic", "langgraph", "agents", "claude_agent_sdk", "google.adk", "llama_index.core"]
 """Of `make adapters`."""
 FRAMEWORKS = {
@@ -18,7 +19,15 @@ FRAMEWORKS = {
 """Of `make frameworks`."""
 PROXY = ["litellm"]
 NAMES = [*PACKAGES, *FRAMEWORKS, *PROXY]
-BLOCKS = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+BLOCKS = running_pages.python(PAGE)
+
+
+@pytest.mark.filterwarnings("default")  # the framework's own
+def test_the_recipe_runs(tmp_path: Path) -> None:
+    pytest.importorskip("langgraph", reason="run `make adapters`")
+    for block in running_pages.python(RECIPE):
+        exec(compile(block, str(RECIPE), "exec"), {"folder": tmp_path / "w"})
+    assert list((tmp_path / "w/users/ann").iterdir())
 
 
 def test_a_block_for_each_framework() -> None:

@@ -123,6 +123,26 @@ def test_items_that_both_added_are_in_one_order() -> None:
     assert not joined.doubled
 
 
+BANK = b"# 2026-11-28\n\n- 09:12 Paid the gas bill of 82 euros\n"
+POST = b"# 2026-11-28\n\n- 09:40 Paid the gas bill of 84 euros\n  and of October\n- 11:05 Rang the dentist\n"
+DAY = b"# 2026-11-28\n\nA free day.\n"
+
+
+def test_two_machines_that_begin_the_same_day_have_all_entries_by_time_and_no_mark() -> None:
+    joined = join_texts(None, BANK, POST)
+    assert joined.data == BANK + POST.split(b"\n", 2)[2]
+    assert not joined.doubled
+    assert join_texts(None, BANK.replace(b"09:12", b"09:40"), POST).doubled  # one of them was corrected
+
+
+@pytest.mark.parametrize("more", [b"\n", b"\n## Evening\n\n"])
+def test_entries_that_both_added_below_a_text_have_one_heading_and_no_mark(more: bytes) -> None:
+    ours, theirs = (DAY + more + text.split(b"\n", 2)[2] for text in (BANK, POST))
+    joined = join_texts(DAY, theirs, ours)
+    assert joined.data == ours + POST.split(b"\n", 2)[2]
+    assert not joined.doubled
+
+
 def test_lines_that_both_changed_stand_marked_and_a_third_version_joins_them() -> None:
     one, two, three = (BASE.replace(b"80", port) for port in (b"81", b"82", b"83"))
     joined = join_texts(BASE, one, two)

@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,82 @@ def test_all_turns_of_a_request_are_kept_or_none(ask: Asked) -> None:
     with pytest.raises(daemon.DaemonRefusedError, match="role"):
         ask("turns", session="s", turns=wrong)
     assert not list(ask.workspace.glob("sessions/*"))
+
+
+def lines(ask: Asked, session: str) -> list[str]:
+    return [turn["turn"]["content"] for turn in ask("said", session=session)["turns"]]
+
+
+def test_turns_of_a_call_that_is_sent_again_are_kept_once(ask: Asked) -> None:
+    said = [{"role": "user", "content": "备份在中午"}, {"role": "assistant", "content": "Noted."}]
+    first = ask("turns", session="s", call="a1", turns=said)
+    with ThreadPoolExecutor(4) as threads:
+        again = list(threads.map(lambda _: ask("turns", session="s", call="a1", turns=said), range(4)))
+    assert [one["turns"] for one in again] == [first["turns"]] * 4
+    assert lines(ask, "s") == ["备份在中午", "Noted."]
+    ask("turns", session="s", call="a1", turns=[{"role": "user", "content": "other words"}])
+    ask("turns", session="s", call="a2", turns=said)
+    ask("turns", session="t", call="a1", turns=said)
+    assert lines(ask, "s") == ["备份在中午", "Noted.", "other words", "备份在中午", "Noted."]
+    assert lines(ask, "t") == ["备份在中午", "Noted."]
+
+
+def test_a_call_that_is_sent_at_once_many_times_is_kept_once(ask: Asked) -> None:
+    said = [{"role": "user", "content": "the ferry leaves at nine"}]
+    with ThreadPoolExecutor(8) as threads:
+        kept = list(threads.map(lambda _: ask("turns", session="s", call="x", turns=said), range(16)))
+    assert len({one["turns"][0]["id"] for one in kept}) == 1
+    assert lines(ask, "s") == ["the ferry leaves at nine"]
+
+
+def test_a_call_that_is_sent_again_brings_back_nothing_that_was_erased(ask: Asked) -> None:
+    said = [{"role": "user", "content": "the alarm code is four seven one"}]
+    first = ask("turns", session="s", call="a", turns=said)
+    ask("forget", query="alarm code", erase=True)
+    assert ask("turns", session="s", call="a", turns=said)["turns"][0]["id"] == first["turns"][0]["id"]
+    assert lines(ask, "s") == []
+    assert not any(b"alarm code" in path.read_bytes() for path in ask.workspace.rglob("*.jsonl"))
+
+
+SENT_TWICE: dict[str, dict[str, Any]] = {
+    "turns": {
+        "session": "s",
+        "call": "c",
+        "turns": [{"role": "user", "content": "I live in Leeds. 我住在利兹。"}],
+    },
+    "observe": {"session": "s", "tool": "exec", "arguments": {"command": "make"}, "result": "done"},
+    "remember": {"predicate": "city", "value": "Leeds"},
+    "write": {"text": "Ann keeps the spare key."},
+    "pin": {"ref": "memory/facts/user.md#L3"},
+    "session/end": {"session": "s"},
+    "sync": {"embed": False},
+}
+
+
+def test_what_the_document_calls_idempotent_changes_nothing_the_second_time(ask: Asked) -> None:
+    _, document = ask.here.request("/openapi.json", b"", method="GET")
+    paths = {
+        path.removeprefix("/v1/"): asked["post"]
+        for path, asked in document["paths"].items()
+        if "post" in asked
+    }
+    reads = {"search", "recall", "read", "facts", "said", "timeline", "context", "prompt", "status", "why"}
+    reads |= {"attention", "doctor"} | {path for path in paths if path.startswith("browse/")}
+    told = {
+        path for path, asked in paths.items() if asked.get("x-idempotent") and not path.startswith("tools/")
+    }
+    assert told == reads | SENT_TWICE.keys()
+    for path, body in SENT_TWICE.items():
+        ask(path, **body)
+        before = folder(ask.workspace)
+        ask(path, **body)
+        assert folder(ask.workspace) == before, path
+
+
+def folder(workspace: Path) -> dict[str, bytes]:
+    """All that counts: what is below `.mnemark` is derived."""
+    files = {path.relative_to(workspace).as_posix(): path for path in workspace.rglob("*") if path.is_file()}
+    return {name: path.read_bytes() for name, path in files.items() if not name.startswith(".mnemark/")}
 
 
 def test_a_tool_is_observed_with_its_error_and_stands_in_what_the_session_came_to(

@@ -1,4 +1,4 @@
-"""docs/http.md has an example of each call, and each does what it shows."""
+"""docs/http.md has an example of each call, which does what it shows and answers what OpenAPI says."""
 
 import http.client
 import json
@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 
 from interfaces.daemons import Running, running
+from mnemark_interfaces.http.document import openapi
 
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 pytest.importorskip("mcp")
+jsonschema = pytest.importorskip("jsonschema")
 PAGE = Path(__file__).parents[2] / "docs/http.md"
 FOLDER = "/home/me/agent"
 _EXAMPLE = re.compile(r"^(GET|POST) (\S+)(?: (\{.*\}))?\n([0-9]{3}) (.*)$", re.MULTILINE)
@@ -61,10 +63,35 @@ def fits(shown: Any, found: Any, names: dict[str, Any]) -> bool:
     return bool(shown == found)
 
 
+def closed(schema: Any) -> Any:
+    """The schema, in which an object has no fields but those that are named."""
+    if isinstance(schema, list):
+        return [closed(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    more = (
+        {"additionalProperties": False} if schema.get("type") == "object" and "properties" in schema else {}
+    )
+    return {**{key: closed(value) for key, value in schema.items()}, **more}
+
+
+def assert_as_described(document: dict[str, Any], method: str, path: str, status: int, answer: Any) -> None:
+    if path.startswith(("/mcp", "/hook/")):
+        return
+    said = document["paths"][path][method.lower()]["responses"]["200" if status == 200 else "default"]
+    schema = (
+        said["content"]["application/json"]["schema"]
+        if "content" in said
+        else {"$ref": "#/components/schemas/Error"}
+    )
+    jsonschema.validate(answer, {**closed(schema), "components": closed(document["components"])})
+
+
 def test_each_example_does_what_the_page_shows(here: Running, tmp_path: Path) -> None:
     root = tmp_path / "agent"
     root.mkdir()
     names: dict[str, Any] = {}
+    document = openapi()
     for method, path, body, status, answer in examples():
         sent = {key: names.get(str(value), value) for key, value in json.loads(body or "{}").items()}
         if "deadline" in sent:
@@ -74,6 +101,7 @@ def test_each_example_does_what_the_page_shows(here: Running, tmp_path: Path) ->
         if path == "/mcp":
             path += f"?workspace={root}"  # noqa: PLW2901 - as the page says
         found = asked(here, method, path, sent if body else None)
+        assert_as_described(document, method, path, *found)
         shown = json.loads(answer.replace(FOLDER, str(root)))
         assert (found[0], fits(shown, found[1], names)) == (int(status), True), (path, found)
 

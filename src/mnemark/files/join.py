@@ -25,6 +25,8 @@ _END: Final = b"<!-- end of both versions -->"
 PART_LINE: Final = "\0"
 """Begins a line that stands for a part of a text: it is an item, and no version of any other line."""
 _ITEM: Final = re.compile(rb"(?:[-*+]|\d{1,9}[.)])[ \t]|\0")
+_STAMP: Final = re.compile(rb"[-*+] \d\d:\d\d(?= )")
+"""Begins an entry of a day: it tells when it was written."""
 _FENCE: Final = re.compile(rb"[ \t]*(?:```|~~~)")
 _ALIKE: Final = 0.6
 """Similarity of two lines from which on one of them replaced the other."""
@@ -158,7 +160,8 @@ def join_texts(
     """Return a text with the changes that both made to `base`.
 
     Without a base, nothing counts as deleted: lines of either side stay. What both put in one place stands
-    one after the other; where lines replace the same ones, or each other, both versions are marked.
+    one after the other, list items sorted; where lines replace the same ones, or each other, both versions
+    are marked. Entries of a day that were written at different times are no versions of each other.
 
     With `order`, which returns a sort key of the first line of a list item, no two items are versions of one.
     """
@@ -246,8 +249,9 @@ class _Joining:
 
     def _put(self, mine: list[bytes], yours: list[bytes], *, is_new: bool, in_head: bool) -> None:
         """Put both versions of some lines; `is_new`: they replace none of the base."""
-        mine, yours = sorted((mine, yours))
         fences = any(map(_FENCE.match, (*mine, *yours)))
+        before, mine, yours, after = _around(*sorted((mine, yours)), is_apart=fences or not is_new)
+        self._add(before)
         if _holds(mine, yours):
             self._add(mine)
         elif _holds(yours, mine):
@@ -268,6 +272,7 @@ class _Joining:
                 self._add([_OR + end, *version] if at else version)
             self._add([_END + end])
             self.doubled = True
+        self._add(after)
 
     def _in_order(self, mine: list[bytes], yours: list[bytes]) -> list[bytes]:
         """Return the list items of both, each once; none where a side has other lines, or items are alike."""
@@ -294,6 +299,21 @@ def _head_end(lines: Sequence[bytes]) -> int:
         return 0
     ends = (at for at, line in enumerate(lines[1:], 1) if line.rstrip() in {b"---", b"..."})
     return next(ends, 0)
+
+
+def _around(
+    one: list[bytes], other: list[bytes], *, is_apart: bool
+) -> tuple[list[bytes], list[bytes], list[bytes], list[bytes]]:
+    """Return the lines that both begin with, the rest of each, and those that both end with.
+
+    Both may have put the same heading, or an empty line, before what they added. `is_apart`: of lines that
+    are changed, or code, the whole is one version.
+    """
+    shorter = 0 if is_apart else min(len(one), len(other))
+    first = next((at for at in range(shorter) if one[at] != other[at]), shorter)
+    left = shorter - first
+    last = next((at for at in range(left) if one[-1 - at] != other[-1 - at]), left)
+    return one[:first], one[first : len(one) - last], other[first : len(other) - last], one[len(one) - last :]
 
 
 def _holds(longer: Sequence[bytes], shorter: Sequence[bytes]) -> bool:
@@ -337,6 +357,14 @@ def _alike(one: Sequence[bytes], other: Sequence[bytes]) -> bool:
         return True
     part = PART_LINE.encode()
     pairs = (
-        (a.strip(), b.strip()) for a in one for b in other if not (a.startswith(part) or b.startswith(part))
+        (a.strip(), b.strip())
+        for a in one
+        for b in other
+        if not (a.startswith(part) or b.startswith(part) or _are_apart(_STAMP.match(a), _STAMP.match(b)))
     )
     return any(a and b and SequenceMatcher(None, a, b).ratio() >= _ALIKE for a, b in pairs)
+
+
+def _are_apart(one: re.Match[bytes] | None, other: re.Match[bytes] | None) -> bool:
+    """Whether these begin entries of a day that were written at different times."""
+    return one is not None and other is not None and one[0] != other[0]

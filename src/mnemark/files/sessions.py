@@ -5,7 +5,7 @@ Observations, the journal's lines of kind "observe", are read here as turns of t
 
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache, cached_property
@@ -17,7 +17,7 @@ import msgspec
 
 from mnemark.errors import IntegrityError
 from mnemark.files import jsonl, listing, names, off_record, platform, trust
-from mnemark.files.ids import is_id, new_id, time_of
+from mnemark.files.ids import LENGTH, is_id, new_id, time_of
 from mnemark.files.journal import FOLDER as JOURNAL
 from mnemark.files.journal import decode_change
 from mnemark.files.layout import place
@@ -34,6 +34,8 @@ WINDOW: Final = 20
 CONTEXT: Final = 4
 """Number of last turns that give a query its context."""
 _SUFFIX = ".jsonl"
+_ID: Final = slice(len('{"id":"'), len('{"id":"') + LENGTH)
+"""Where the id stands in a line that `encode_turn` wrote, or that says that the turn was erased."""
 _COPY = lazy_pattern(r"\.(sync-)?conflict-", re.IGNORECASE)
 
 
@@ -168,6 +170,16 @@ class SessionLog:
         return frozenset(
             str(record["id"]) for record in found if record and "role" not in record and "erased" in record
         )
+
+    def known(self, ids: Collection[str]) -> dict[str, Turn | None]:
+        """Return those of the ids that are in the log, with the turn as written, or None if it was erased."""
+        wanted = {one for identifier in ids if jsonl.holds(self.path, one := identifier.encode())}
+        found: dict[str, Turn | None] = {}
+        for line in jsonl.read(self.path) if wanted else ():
+            identifier = line.data[_ID]
+            if identifier in wanted and (record := jsonl.decode(line.data)) is not None:
+                found.setdefault(identifier.decode(), decode_turn(record, line))
+        return found
 
     def last(self, count: int) -> list[Turn]:
         """Return the last turns, oldest first, reading the file from its end."""

@@ -11,7 +11,7 @@ from mnemark.facts.labels import topic as topic_of_predicate
 from mnemark.facts.model import Fact
 from mnemark.facts.predicates import predicates
 from mnemark.memory.curation.topics import topic_of
-from mnemark.memory.learning.candidates import LearnedFact
+from mnemark.memory.learning.learned import LearnedFact
 from mnemark.present import phrases
 from mnemark.present.words import Words
 from mnemark.text.lazy_pattern import lazy_pattern

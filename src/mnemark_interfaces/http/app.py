@@ -23,7 +23,7 @@ from mnemark.memory.memory import Memory
 from mnemark.types import KINDS, ORIGINS
 from mnemark_agents.hook.warm import handle
 from mnemark_interfaces.http.bodies import Call, TicketBody, ToolCallBody, WaitingBody
-from mnemark_interfaces.http.calls import CALLS, ClientQuery, answer_query, openapi, run, status_of
+from mnemark_interfaces.http.calls import CALLS, ClientQuery, answer_query, run, status_of
 from mnemark_interfaces.http.door import UI, Door
 from mnemark_interfaces.http.guard import SESSION, Activity
 from mnemark_interfaces.http.pool import Lanes, Workspaces
@@ -152,6 +152,8 @@ class Api:
         })  # fmt: skip
 
     async def _openapi(self, _: Request) -> Response:
+        from mnemark_interfaces.http.document import openapi  # and all that can be answered
+
         return _json(openapi())
 
     def _endpoint(self, call: Call) -> Endpoint:

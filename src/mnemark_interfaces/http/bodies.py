@@ -43,6 +43,8 @@ class Call(NamedTuple):
     run: Callable[[Any, Any], Any]
     """Of the `PooledWorkspace` and the body."""
     summary: str
+    idempotent: bool = True
+    """Whether it may be sent again where its answer was lost: twice is the same as once."""
 
 
 def fields_of(body: msgspec.Struct, *left_out: str) -> dict[str, Any]:
@@ -107,6 +109,8 @@ class TurnsBody(Owned):
 
     session: str
     turns: Sequence[NewTurn]
+    call: str = ""
+    """An id of this request that the client makes: sent again with it, the same turns are kept once."""
 
 
 class ObserveBody(Owned):

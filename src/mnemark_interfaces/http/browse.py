@@ -153,9 +153,9 @@ CALLS: Final[tuple[Call, ...]] = (
          "Explain where a passage or fact comes from, and why a query finds it or not."),
     Call("accept", AcceptBody, lambda at, body: {"fact": at.memory.accept(body.id, suspect=body.suspect)},
          'Accept a proposal, or a change made in a fact file ("edits": all of them); what looks like '
-         "instructions only with `suspect`."),
+         "instructions only with `suspect`.", idempotent=False),
     Call("reject", ChangeBody, lambda at, body: {"fact": at.memory.reject(body.id)},
-         "Reject a proposal, or revert a change made in a fact file."),
+         "Reject a proposal, or revert a change made in a fact file.", idempotent=False),
     Call("attention", NothingBody, lambda at, _: {"attention": at.memory.attention()},
          "List what needs a person."),
     Call("doctor", NothingBody, _doctor, "Check the workspace; nothing is changed."),

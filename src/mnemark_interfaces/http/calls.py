@@ -1,4 +1,4 @@
-"""Define the calls of the JSON API (name, request body, action), and build its OpenAPI document.
+"""Define the calls of the JSON API: name, request body, action; what they answer is in `answers`.
 
 A client of the command line sends its query whole: `answer_query` prints what the command would have printed.
 """
@@ -9,7 +9,6 @@ from typing import Any, Final
 
 import msgspec
 
-from mnemark._version import __version__
 from mnemark.errors import DegradedError, MnemarkError, NotFoundError, UsageError
 from mnemark.files import trust
 from mnemark.files.private import private
@@ -23,7 +22,6 @@ from mnemark_interfaces.http.bodies import Call, fields_of
 from mnemark_interfaces.http.pool import PooledWorkspace, Workspaces
 from mnemark_interfaces.queries import QUERIES, read_text
 from mnemark_interfaces.status import Status
-from mnemark_interfaces.tools import TOOLS
 from mnemark_interfaces.tools_read import latest
 from mnemark_interfaces.tools_write import note
 from mnemark_interfaces.workspace import place
@@ -55,7 +53,8 @@ def _recall(at: PooledWorkspace, body: bodies.RecallBody) -> Any:
 
 def _turns(at: PooledWorkspace, body: bodies.TurnsBody) -> Any:
     session = _session(at, body)
-    kept = session.add_many([session.turn(**fields_of(turn)) for turn in body.turns])
+    said = [session.turn(**fields_of(turn)) for turn in body.turns]
+    kept = session.add_once(said, body.call) if body.call else session.add_many(said)
     turns = [{"id": turn.id, "time": turn.time} for turn in kept]
     off = {} if all(turn.id for turn in kept) else {"off_record": True}  # these are not kept, and have no id
     return {"session": body.session, "path": session.path, "turns": turns, **off}
@@ -112,16 +111,18 @@ CALLS: Final[tuple[Call, ...]] = (
     Call("remember", bodies.RememberBody, lambda at, body: at.memory.remember(**fields_of(body)),
          "Remember a fact; it is on the disk when this answers."),
     Call("correct", bodies.CorrectBody, _correct,
-         "Correct a fact that is wrong, as if it had always been so; `undo` takes it back."),
+         "Correct a fact that is wrong, as if it had always been so; `undo` takes it back.",
+         idempotent=False),
     Call("facts", bodies.FactsBody, lambda at, body: {"facts": list(at.memory.facts(**fields_of(body)))},
          "List the facts that are true now, or were at a given time."),
     Call("forget", bodies.ForgetBody, lambda at, body: at.memory.forget(**fields_of(body)),
-         "Forget something; returns a receipt."),
+         "Forget something; returns a receipt.", idempotent=False),
     Call("undo", bodies.UndoBody, lambda at, body: {"undone": _as_objects(at.memory.undo(body.id))},
-         "Undo a change."),
-    Call("merge", bodies.MergeBody, _merge, "Bring everything of another memory of yours into this one."),
+         "Undo a change.", idempotent=False),
+    Call("merge", bodies.MergeBody, _merge, "Bring everything of another memory of yours into this one.",
+         idempotent=False),
     Call("revert", bodies.RevertBody, lambda at, body: at.memory.revert(**fields_of(body)),
-         "Undo everything that came from one session or source."),
+         "Undo everything that came from one session or source.", idempotent=False),
     Call("pin", bodies.PinBody, lambda at, body: at.memory.pin(body.ref),
          "Keep something from being archived."),
     Call("said", bodies.SaidBody, lambda at, body: {"turns": _as_objects(at.memory.turns(**fields_of(body)))},
@@ -135,7 +136,7 @@ CALLS: Final[tuple[Call, ...]] = (
          "Update the index after files have changed."),
     Call("status", bodies.StatusBody, _status, "Show the contents and state of a workspace."),
     Call("consolidate", bodies.ConsolidateBody, lambda at, body: at.memory.consolidate(**fields_of(body)),
-         "Merge duplicates, archive unused facts, update core memory."),
+         "Merge duplicates, archive unused facts, update core memory.", idempotent=False),
     *browse.CALLS,
 )  # fmt: skip
 
@@ -171,64 +172,6 @@ def status_of(error: MnemarkError) -> tuple[int, str]:
     """Return the HTTP status and the code of an error."""
     names = (kind.__name__ for kind in type(error).__mro__)
     return next((_CODES[name] for name in names if name in _CODES), (500, "error"))
-
-
-def openapi() -> dict[str, Any]:
-    """Build the OpenAPI 3.1 document."""
-    records = [*(call.body for call in CALLS), bodies.ToolCallBody, bodies.TicketBody, bodies.WaitingBody]
-    _, found = msgspec.json.schema_components(records, ref_template="#/components/schemas/{name}")
-    shapes = {_name(name): shape | {"title": _name(name)} for name, shape in found.items()}
-    paths: dict[str, Any] = {
-        f"/v1/{call.name}": {"post": _post(call.name, call.summary, call.body.__name__)} for call in CALLS
-    }
-    for tool in TOOLS:
-        made = _post(f"tools/{tool.name}", tool.description, "ToolCallBody")
-        paths[f"/v1/tools/{tool.name}"] = {"post": made | {"x-arguments": tool.listed()["inputSchema"]}}
-    for name, body in (("ui/ticket", bodies.TicketBody), ("ui/waiting", bodies.WaitingBody)):
-        paths[f"/v1/{name}"] = {"post": _post(name, body.__doc__ or "", body.__name__)}
-    hook = _post("hook", "Handle an event of an agent; the answer is for the agent.", "")
-    event = {"name": "event", "in": "path", "required": True, "schema": {"type": "string"}}
-    paths["/hook/{event}"] = {"post": hook | {"parameters": [event]}}
-    paths["/health"] = {"get": _get("health", "Show version, process and open workspaces.")}
-    paths["/openapi.json"] = {"get": _get("openapi", "This document.")}
-    text = {"type": "string"}
-    error = {"type": "object", "required": ["code", "message"], "properties": {"code": text, "message": text}}
-    return {
-        "openapi": "3.1.0",
-        "info": {"title": "mnemark", "version": __version__},
-        "paths": paths,
-        "security": [{"token": []}],
-        "components": {
-            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
-            "schemas": {
-                **shapes,
-                "Error": {"type": "object", "required": ["error"], "properties": {"error": error}},
-            },
-            "responses": {"Error": {"description": "What was wrong.", "content": _json("Error")}},
-        },
-    }
-
-
-def _name(body: str) -> str:
-    """Return the name under which a shape is published."""
-    return body.removesuffix("Body")
-
-
-def _json(name: str) -> dict[str, Any]:
-    schema = {"$ref": f"#/components/schemas/{_name(name)}"} if name else {"type": "object"}
-    return {"application/json": {"schema": schema}}
-
-
-def _get(name: str, summary: str) -> dict[str, Any]:
-    answers = {
-        "200": {"description": "Done.", "content": _json("")},
-        "default": {"$ref": "#/components/responses/Error"},
-    }
-    return {"operationId": name.replace("/", "_"), "summary": summary, "responses": answers}
-
-
-def _post(name: str, summary: str, body: str) -> dict[str, Any]:
-    return _get(name, summary) | {"requestBody": {"required": True, "content": _json(body)}}
 
 
 class ClientQuery(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):

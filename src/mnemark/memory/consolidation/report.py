@@ -12,7 +12,7 @@ from mnemark.files.journal import changes_of
 from mnemark.files.names import split_ref
 from mnemark.memory.consolidation import cleanup
 from mnemark.memory.journal.edits import AutomaticEdit
-from mnemark.memory.learning.candidates import LearnedFact
+from mnemark.memory.learning.learned import LearnedFact
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.sessions.observations import AGE_OUT
 from mnemark.memory.undo.runs import commit_files

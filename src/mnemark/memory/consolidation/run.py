@@ -24,8 +24,9 @@ from mnemark.memory.curation import generated
 from mnemark.memory.curation.identity import compiled
 from mnemark.memory.curation.plan import Planned, Proposal, ProposedEdit, ProposedMove, ScopeView, apply
 from mnemark.memory.learning.by_rule import learn
-from mnemark.memory.learning.candidates import LearnedFact, remember_arguments
+from mnemark.memory.learning.candidates import remember_arguments
 from mnemark.memory.learning.from_notes import begin, describe, learn_notes
+from mnemark.memory.learning.learned import LearnedFact
 from mnemark.memory.maintenance import finish
 from mnemark.memory.merging.bases import Bases
 from mnemark.memory.merging.copies import join_copies

@@ -22,7 +22,8 @@ from mnemark.files.sessions import SessionLog
 from mnemark.index.state import Queued, State
 from mnemark.llm import LLM, LLMUnavailable
 from mnemark.memory.journal.sessions import NOTES
-from mnemark.memory.learning.candidates import CandidateWriter, LearnedFact, SourcedCandidate
+from mnemark.memory.learning.candidates import CandidateWriter, SourcedCandidate
+from mnemark.memory.learning.learned import LearnedFact
 from mnemark.memory.learning.model_checks import believed, believed_change
 from mnemark.memory.learning.model_prompt import (
     FACTS,

@@ -18,7 +18,8 @@ from mnemark.files import listing, off_record, platform
 from mnemark.files.layout import in_scope
 from mnemark.files.sessions import FOLDER, Placed, SessionLog
 from mnemark.index.state import LEARNED, State
-from mnemark.memory.learning.candidates import CandidateWriter, LearnedFact, SourcedCandidate
+from mnemark.memory.learning.candidates import CandidateWriter, SourcedCandidate
+from mnemark.memory.learning.learned import LearnedFact
 from mnemark.memory.learning.model_prompt import LONGEST, REQUEST_CHARACTERS, TASK_TOKENS
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.words.tokens import estimate_tokens

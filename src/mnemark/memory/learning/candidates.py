@@ -18,6 +18,7 @@ from mnemark.facts.timeline import order
 from mnemark.files.names import split_ref
 from mnemark.memory.learning.by_hand import LinesByHand
 from mnemark.memory.learning.heard import HeardWords, line_of
+from mnemark.memory.learning.learned import LearnedFact, Status
 from mnemark.memory.learning.placement import StatedFact, scope_for
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.lazy_pattern import lazy_pattern
@@ -29,34 +30,6 @@ PROPOSALS: Final = 3
 _ASKED: Final = lazy_pattern(
     r"(?i)\b(?:remember|keep in mind|note down|don't forget)\b|记住|记下|记好|别忘|请记得|牢记"
 )
-
-Status = Literal["learned", "known", "review", "ended", "would be learned", "would be ended"]
-
-
-class LearnedFact(msgspec.Struct, frozen=True, kw_only=True):
-    """A fact and the turn it comes from."""
-
-    status: Status
-    """`known`: learned from this turn before; `review`: waiting for review; `ended`: over, says the turn."""
-    subject: str
-    predicate: str
-    value: str
-    type: str
-    since: str
-    ref: str
-    quote: str
-    """The sentence it was read from."""
-    by: Literal["rule", "model"] = "rule"
-    id: str = ""
-    importance: float | None = None
-    confidence: float | None = None
-    priority: str = ""
-    topic: str = ""
-    """Of a statement, which has no predicate."""
-    against: str = ""
-    """The line that a person wrote and that it contradicts."""
-    scope: str = ""
-    """Where it is kept: what is about the person is not kept in a project where it was said."""
 
 
 class SourcedCandidate(NamedTuple):

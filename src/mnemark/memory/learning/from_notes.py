@@ -16,7 +16,8 @@ from mnemark.files import layout, listing
 from mnemark.files.layout import in_scope
 from mnemark.llm.base import LLM, LLMUnavailable
 from mnemark.memory.learning.by_hand import statements_of
-from mnemark.memory.learning.candidates import CandidateWriter, LearnedFact, SourcedCandidate
+from mnemark.memory.learning.candidates import CandidateWriter, SourcedCandidate
+from mnemark.memory.learning.learned import LearnedFact
 from mnemark.memory.learning.model_checks import believed
 from mnemark.memory.learning.model_prompt import FACTS, Answer, TurnExcerpt, question
 from mnemark.memory.open_workspace import OpenWorkspace

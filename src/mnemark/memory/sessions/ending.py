@@ -38,7 +38,7 @@ from mnemark.memory import file_edits
 from mnemark.memory.curation.generated import withdraw
 from mnemark.memory.learning.by_model import MIN_TURNS
 from mnemark.memory.learning.by_rule import learn
-from mnemark.memory.learning.candidates import LearnedFact
+from mnemark.memory.learning.learned import LearnedFact
 from mnemark.memory.learning.sitting_notes import SittingNotes, merged, notes_of
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.sessions import attachments, observations, scratchpad

@@ -10,7 +10,7 @@ from msgspec import structs
 from mnemark.errors import UsageError, one_of, text_given
 from mnemark.files import layout
 from mnemark.files.disk_errors import tells_os_errors
-from mnemark.files.ids import new_id
+from mnemark.files.ids import derived_id, new_id
 from mnemark.files.layout import in_scope
 from mnemark.files.sessions import WINDOW, Placed, SessionLog
 from mnemark.memory.journal.sessions import Unpaged
@@ -81,6 +81,26 @@ class Recorder:
             with journal.lock:
                 journal.waiting += [Unpaged(self.scope, self.path, given, one) for one in with_files]
         kept = {entry.turn.id: entry.turn for entry in placed}
+        return [kept.get(turn.id) or structs.replace(turn, id="") for turn in named]
+
+    def add_once(self, turns: Sequence[Turn], call: str) -> list[Turn]:
+        """Record turns as `add_many` does, but for those that the same call recorded before.
+
+        So a call whose answer was lost can be repeated. A turn that is there already is returned as it is.
+
+        Args:
+            turns: as for `add_many`.
+            call: an id of the call that the caller makes; with other words it is another call.
+        """
+        clean = [self.ws.redact(turn) for turn in turns]
+        parts = ((self.path, call, str(at), turn.role, turn.content) for at, turn in enumerate(clean))
+        ids = [derived_id("\n".join(part).encode("utf-8", "replace")) for part in parts]
+        named = [structs.replace(turn, id=identifier) for turn, identifier in zip(clean, ids, strict=True)]
+        with self.ws.truth.change():  # the call itself may still be running
+            known = self.log.known(ids)
+            added = self.add_many([turn for turn in named if turn.id not in known])
+        kept = {turn.id: known.get(turn.id) or turn for turn in named if turn.id in known}
+        kept |= {turn.id: turn for turn in added}
         return [kept.get(turn.id) or structs.replace(turn, id="") for turn in named]
 
     def last(self, n: int = WINDOW) -> list[Turn]:
