@@ -52,7 +52,6 @@ def test_each_agent_answers_until_its_environment_moves(home: Path, host: Host) 
     before = sorted(memory.rglob("*"))
     found = check.check(host)
     parts = ["hooks", "tools"] if name in {agent.name for agent in AGENTS} else ["tools"]
-    parts = ["hooks"] if name == "pi" else parts
     assert [(one.part, one.problem) for one in found] == [(part, "") for part in parts]
     assert {one.workspace for one in found} == {str(memory)}
     assert sorted(memory.rglob("*")) == before, "it is not touched"

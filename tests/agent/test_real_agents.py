@@ -36,10 +36,8 @@ FIRST = "Please note: the code word of the harbour gate is pelican, and Ann keep
 SECOND = "What is the code word of the harbour gate?"
 RULE = "Always answer in British English."
 REPLIES = ("Noted: pelican.", "It is the word I was told.")
-WITH_BOTH = ("claude-code", "codex", "gemini-cli", "qwen-code", "opencode", "copilot", "openclaw")
-AGENTS = (*WITH_BOTH, "pi")
-"""Those with hooks."""
-WITH_TOOLS = (*WITH_BOTH, "cline")
+AGENTS = ("claude-code", "codex", "gemini-cli", "qwen-code", "opencode", "copilot", "openclaw", "pi")
+WITH_TOOLS = (*AGENTS, "cline")
 AS_MODELS = ("claude-code", "codex", "gemini-cli")
 """Those with a ready setting of `[llm] command`."""
 CODEX = (
@@ -251,10 +249,7 @@ def way(request: pytest.FixtureRequest, machine: Machine) -> Iterator[str]:
 def without_tools(machine: Machine, agent: str, before: dict[str, bytes]) -> None:
     """Take the tools out: this is about hooks, and `mnemark mcp` would start a daemon of its own."""
     with mock.patch.dict(os.environ, HOME=str(machine.home)):
-        found = [one for one in host_of(agent).targets(machine.memory, None) if one.what == "tools"]
-    if not found:
-        return
-    (target,) = found
+        (target,) = (one for one in host_of(agent).targets(machine.memory, None) if one.what == "tools")
     if target.form == "toml":
         target.path.write_bytes(before[str(target.path.relative_to(machine.home))])
         return
@@ -350,7 +345,7 @@ def test_each_repository_has_a_memory_of_its_own(machine: Machine, tmp_path: Pat
     assert machine.log() == ""
 
 
-@pytest.mark.parametrize("agent", [*AGENTS, "cline"])
+@pytest.mark.parametrize("agent", WITH_TOOLS)
 def test_removing_leaves_every_byte_as_it_was(machine: Machine, agent: str) -> None:
     before = machine.files()
     machine.connect(agent)
@@ -358,6 +353,29 @@ def test_removing_leaves_every_byte_as_it_was(machine: Machine, agent: str) -> N
     machine.mnemark("connect", agent, "--remove")
     left = {path: data for path, data in machine.files().items() if not path.startswith(".local/state/")}
     assert left == before  # beside what mnemark knows of its own memory
+
+
+def test_what_is_said_while_pi_works_is_recorded_too(machine: Machine) -> None:
+    machine.connect("pi")
+    machine.model.calls.append(Call(FIRST, "bash", {"command": "sleep 1"}))
+    words = [program("pi"), "--provider", "scripted", "--model", "m", "--mode", "rpc"]
+    with subprocess.Popen(
+        words, env=machine.env, cwd=machine.project, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as pi:
+        given, told = pi.stdin, pi.stdout
+        assert given is not None
+        assert told is not None
+
+        def tell(kind: str, said: str, until: str) -> None:
+            given.write(json.dumps({"type": kind, "message": said}) + "\n")
+            given.flush()
+            while json.loads(told.readline())["type"] != until:
+                pass
+
+        tell("prompt", FIRST, "tool_execution_start")
+        tell("steer", RULE, "agent_settled")
+        given.close()
+    assert machine.turns_after(3) == [("user", FIRST), ("user", RULE), ("assistant", REPLIES[0])]
 
 
 TEA = "the tea of the harbour office is green"
@@ -368,6 +386,7 @@ ASKED = {
     "qwen-code": f"/mnemark:remember {TEA}",
     "opencode": f"/mnemark-remember {TEA}",
     "openclaw": f"/mnemark_remember {TEA}",
+    "pi": f"/mnemark-remember {TEA}",
 }
 
 

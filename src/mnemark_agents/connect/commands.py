@@ -1,7 +1,7 @@
 """Write remember, recall, forget and review as slash commands or skills of agents: one text, several forms.
 
-Sources, as of autumn 2026: the pages on custom commands of Claude Code, Gemini CLI, Qwen Code, OpenCode and
-Cursor, and agentskills.io for SKILL.md.
+Sources, as of autumn 2026: the pages on custom commands of Claude Code, Gemini CLI, Qwen Code, OpenCode,
+Pi and Cursor, and agentskills.io for SKILL.md.
 """
 
 import json
@@ -95,6 +95,7 @@ SKILLS: Final = CommandForm(
 MARKDOWN: Final = CommandForm(f"commands/{_PREFIX}{{name}}.md", "$ARGUMENTS", markdown)
 GEMINI: Final = CommandForm("commands/mnemark/{name}.toml", "{{args}}", toml)
 QWEN: Final = CommandForm("commands/mnemark/{name}.md", "{{args}}", markdown)
+PI: Final = CommandForm(f"prompts/{_PREFIX}{{name}}.md", "$ARGUMENTS", markdown)
 
 
 def files(folder: Path, form: CommandForm, workspace: str, program: str) -> Iterator[tuple[Path, str]]:

@@ -5,7 +5,7 @@ Sources, as of autumn 2026: the settings and MCP pages of Claude Code, Codex, Ge
 docs.github.com/copilot/reference/copilot-cli-reference; opencode.ai/docs/plugins, /mcp-servers, /commands;
 code.visualstudio.com/docs/agents/reference/mcp-configuration; docs.windsurf.com/windsurf/cascade/mcp;
 docs.cline.bot/mcp; zed.dev/docs/ai/mcp; modelcontextprotocol.io/quickstart/user (Claude Desktop);
-antigravity.google/docs/mcp; the pages of @earendil-works/pi-coding-agent on extensions.
+antigravity.google/docs/mcp; @earendil-works/pi-coding-agent (docs/extensions.md, docs/mcp.md).
 """
 
 import os
@@ -245,10 +245,15 @@ def _openclaw(workspace: Path, project: Path | None) -> tuple[Target, ...]:
 
 
 def _pi(workspace: Path, project: Path | None) -> tuple[Target, ...]:
-    # It has no client of MCP, and so neither our tools nor the commands that name them.
     home = project / ".pi" if project else homes.pi()
     script = plugins.script("pi", _plugin_words("pi", workspace))
-    return (_ours_whole("hooks", home / "extensions/mnemark.js", script),)
+    # It offers its model no tool of a server that does not say so.
+    servers = _server(workspace, "mcpServers", exposure="direct")
+    return (
+        _ours_whole("hooks", home / "extensions/mnemark.js", script),
+        Target("tools", home / "mcp.json", servers),
+        *(() if project else _commands(home, commands.PI, workspace)),
+    )
 
 
 def _tools_only(

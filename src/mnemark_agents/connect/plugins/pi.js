@@ -1,4 +1,4 @@
-// Pi: an extension, https://pi.dev/docs (extensions.md); what `before_agent_start` returns is said in the user's role
+// Pi: an extension, https://pi.dev/docs (extensions.md), made anew for each session; what `before_agent_start` returns is said in the user's role
 const textOf = (content) =>
   (typeof content === "string" ? [{ type: "text", text: content }] : (content ?? []))
     .filter((part) => part.type === "text")
@@ -8,16 +8,21 @@ const textOf = (content) =>
 
 export default function (pi) {
   let briefed = false
+  let said = ""
   let asked = false
-  let own = false
+  let answer = ""
 
   const about = (ctx) => ({ session_id: ctx.sessionManager.getSessionId(), cwd: ctx.cwd })
 
-  pi.on("input", (event) => {
-    own = event.source === "extension"
+  pi.on("input", async ({ source, text, streamingBehavior }, ctx) => {
+    if (source === "extension") return
+    if (!streamingBehavior) said = text.trim()
+    else if (text.trim()) await ask("prompt", { ...about(ctx), prompt: text.trim() })
   })
-  pi.on("before_agent_start", async ({ prompt }, ctx) => {
-    asked = !own && Boolean(prompt?.trim())
+  pi.on("before_agent_start", async (_, ctx) => {
+    const prompt = said
+    said = answer = ""
+    asked = Boolean(prompt)
     if (!asked) return
     const blocks = [briefed ? "" : await ask("session-start", about(ctx)), await ask("prompt", { ...about(ctx), prompt })]
     briefed = true
@@ -25,13 +30,15 @@ export default function (pi) {
     if (content) return { message: { customType: "mnemark", content, display: false } }
   })
   pi.on("tool_result", async ({ toolName, toolCallId, input, content, isError }, ctx) => {
-    const said = textOf(content)
-    const result = isError ? { error: said || "failed" } : { tool_response: said }
+    const told = textOf(content)
+    const result = isError ? { error: told || "failed" } : { tool_response: told }
     await ask("tool", { ...about(ctx), tool_name: toolName, tool_input: input, tool_use_id: toolCallId, ...result })
   })
-  pi.on("agent_end", async ({ messages }, ctx) => {
-    const text = textOf(messages.findLast((one) => one.role === "assistant")?.content)
-    if (asked && text) await ask("response", { ...about(ctx), text })
+  pi.on("agent_end", ({ messages }) => {
+    answer = textOf(messages.findLast((one) => one.role === "assistant")?.content) || answer
+  })
+  pi.on("agent_settled", async (_, ctx) => {
+    if (asked && answer) await ask("response", { ...about(ctx), text: answer })
     asked = false
   })
   pi.on("session_before_compact", async (_, ctx) => {
