@@ -63,7 +63,7 @@ class Where(NamedTuple):
 
     def __str__(self) -> str:
         """Return it as `mnemark_agents.hook.background` takes it."""
-        return f"{self.scope}\t{self.session}" if self.scope else self.session
+        return f"{self.scope}\t{self.session}" if self.scope or "\t" in self.session else self.session
 
 
 class RecallRequest(NamedTuple):
@@ -126,9 +126,12 @@ class Bridge:
             return dict(self._counts)
 
     def ready(self, seconds: float | None = None) -> bool:
-        """Wait until the workspace is loaded; False after `seconds` (by default `START`) or on failure."""
-        wait = max(START, self._limit) if seconds is None else seconds
-        return self._loaded.wait(wait) and not self._problem
+        """Wait until the workspace is loaded; False after `seconds` or on failure.
+
+        By default it waits until `START` seconds after opening began: who comes later waits for nothing.
+        """
+        wait = self._tried + max(START, self._limit) - time.monotonic() if seconds is None else seconds
+        return self._loaded.wait(max(wait, 0.0)) and not self._problem
 
     async def recall(self, request: RecallRequest) -> str:
         """Return the recall for a turn within the limit, possibly empty; never raise."""
@@ -199,7 +202,6 @@ class Bridge:
         """Start a thread that opens and loads the workspace."""
         self._tried = time.monotonic()
         self._opened.clear()
-        self._loaded.clear()
         threading.Thread(target=self._warm, name="mnemark-open", daemon=True).start()
 
     def _warm(self) -> None:
@@ -313,6 +315,9 @@ class Bridge:
                 start_if_due(memory.workspace)
             except Exception as error:  # noqa: BLE001 - the agent goes on; counted and told
                 self._failed("summary", error)
+            finally:
+                with self._guard:  # a host with many conversations runs for months
+                    self._sessions.pop(where, None)
 
     def _failed(self, what: str, error: Exception) -> None:
         """Count a failure and log a warning once per message, so that the log is not flooded."""

@@ -36,6 +36,7 @@ def test_a_block_for_each_framework() -> None:
 
 @pytest.mark.parametrize(("package", "block"), list(zip(NAMES, BLOCKS, strict=True)), ids=NAMES)
 @pytest.mark.filterwarnings("default")  # the frameworks' own
+@pytest.mark.usefixtures("left")
 def test_the_block_runs(package: str, block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip(package, reason="run `make adapters` or `make frameworks`")
     monkeypatch.setenv("HOME", str(tmp_path))

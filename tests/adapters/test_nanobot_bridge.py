@@ -17,8 +17,9 @@ from mnemark.text.quoting.fence import fence
 from mnemark_adapters.bridge import LIMIT, RecallRequest, Where
 from mnemark_adapters.nanobot_bridge import NanobotBridge, root_for
 from mnemark_adapters.nanobot_turns import HISTORY, executions, is_skipped
-from mnemark_agents import daemon
 from mnemark_agents.hook import background
+
+pytestmark = pytest.mark.usefixtures("left")
 
 
 @pytest.fixture
@@ -26,14 +27,6 @@ def home(tmp_path: Path) -> Path:
     folder = tmp_path / "nanobot" / "workspace"
     (folder / "memory").mkdir(parents=True)
     return folder
-
-
-@pytest.fixture(autouse=True)
-def left(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """What a bridge leaves to a process in the background."""
-    found: list[list[str]] = []
-    monkeypatch.setattr(daemon, "spawn", lambda words, **_: found.append(list(words)))
-    return found
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Scripted models of each framework, which keep what they received."""
+"""What is said to agents, and scripted models of each framework, which keep what they received."""
 
 import importlib
 import json
@@ -10,6 +10,19 @@ from typing import Any, Final, NamedTuple
 import pytest
 
 from adapters.chat_model import Call
+
+TOLD = "Please note: the code word of the harbour gate is pelican."
+ASKED = "What is the code word of the harbour gate?"
+TOLD_ZH = "请记住：港口大门的暗号是鹈鹕。"
+ASKED_ZH = "港口大门的暗号是什么？"
+
+
+def turns(folder: Path) -> list[tuple[str, str]]:
+    """What was recorded in a memory, in order of time."""
+    lines = [json.loads(line) for log in folder.glob("sessions/*.jsonl")
+             for line in log.read_text("utf-8").splitlines()]  # fmt: skip
+    said = sorted((line["time"], line["role"], line["content"]) for line in lines if "role" in line)
+    return [(role, content) for _, role, content in said]
 
 
 def host(package: str, environment: str = ".frameworks") -> Any:

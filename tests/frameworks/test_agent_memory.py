@@ -18,22 +18,16 @@ from mnemark.errors import MnemarkError, UsageError
 from mnemark.text.quoting.fence import fence, is_fenced
 from mnemark_adapters.bridge import LIMIT
 from mnemark_adapters.frameworks import AgentMemory
-from mnemark_adapters.frameworks.agent_memory import needs, with_block
-from mnemark_agents import daemon
+from mnemark_adapters.needs import needs
 from mnemark_agents.hook import background
+from mnemark_agents.hook.event import with_block
 from mnemark_interfaces.tools import BOUND, BY_NAME
 from mnemark_interfaces.tools_run import call
 
 TOLD = "Our staging server is called Kestrel."
 ASKED = "What is our staging server called?"
 
-
-@pytest.fixture(autouse=True)
-def left(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """What is left to a process in the background."""
-    found: list[list[str]] = []
-    monkeypatch.setattr(daemon, "spawn", lambda words, **_: found.append(list(words)))
-    return found
+pytestmark = pytest.mark.usefixtures("left")
 
 
 @pytest.fixture
@@ -114,6 +108,34 @@ def test_sessions_are_summarized_at_the_end_those_of_users_too(tmp_path: Path, l
     with Memory.open(tmp_path / "w") as opened:
         assert "Leeds" in {fact.value for fact in opened.facts(scope="users/ann")}
         assert "Leeds" not in {fact.value for fact in opened.facts()}
+
+
+def test_a_session_whose_id_looks_like_another_users_is_summarized_where_it_is(
+    tmp_path: Path, left: list[list[str]]
+) -> None:
+    with AgentMemory(tmp_path / "w", "users/bob\tchat:1") as memory:
+        memory.before("My name is Ann and I live in Porto.")
+        memory.before("Please always answer in British English.")
+    background.run(tmp_path / "w", *left[0][4:])
+    with Memory.open(tmp_path / "w") as opened:
+        assert "Porto" in {fact.value for fact in opened.facts()}
+    assert not (tmp_path / "w/users").exists()
+
+
+def test_a_silent_conversation_is_summarized_and_let_go(
+    memory: AgentMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bridge = memory._bridge
+    monkeypatch.setattr(bridge, "_idle", 0.0)
+    memory.before("My name is Ann and I live in Porto.")
+    until = time.monotonic() + 20
+    while bridge._sessions and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not bridge._sessions
+    with Memory.open(bridge.root, readonly=True) as opened:
+        assert "Porto" in {fact.value for fact in opened.facts()}
+    monkeypatch.setattr(bridge, "_idle", 900.0)
+    assert memory.before("Where do I live?"), "it goes on"
 
 
 def test_a_user_whose_name_is_no_folder_is_refused(tmp_path: Path) -> None:

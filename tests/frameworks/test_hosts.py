@@ -3,57 +3,26 @@
 The model is scripted; everything else is theirs. What counts is what reaches the model, and the files.
 """
 
-import json
 from pathlib import Path
 
 import pytest
 
 from adapters.chat_model import Call
 from frameworks.hosts import HOSTS, Form, Host
-from frameworks.models import Script
+from frameworks.models import ASKED, ASKED_ZH, TOLD, TOLD_ZH, Script, turns
 from mnemark.text.quoting.fence import is_fenced
 from mnemark_adapters.frameworks import AgentMemory
-from mnemark_agents import daemon
 from mnemark_interfaces.tools import BOUND, BY_NAME
 
-TOLD = "Please note: the code word of the harbour gate is pelican."
-ASKED = "What is the code word of the harbour gate?"
-TOLD_ZH = "请记住：港口大门的暗号是鹈鹕。"
-ASKED_ZH = "港口大门的暗号是什么？"
-
-pytestmark = [pytest.mark.filterwarnings("default", "ignore::DeprecationWarning")]  # the frameworks' own
+RULE = "Always answer in British English."
+pytestmark = [
+    pytest.mark.filterwarnings("default", "ignore::DeprecationWarning"),  # the frameworks' own
+    pytest.mark.usefixtures("left"),
+]
 FORMS = [
     pytest.param(host, form, id=f"{host.__name__}-{form}") for host, forms in HOSTS.items() for form in forms
 ]
 EACH = [pytest.param(host, forms[0], id=host.__name__) for host, forms in HOSTS.items()]
-
-
-@pytest.fixture(autouse=True)
-def left(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """What is left to a process in the background."""
-    found: list[list[str]] = []
-    monkeypatch.setattr(daemon, "spawn", lambda words, **_: found.append(list(words)))
-    return found
-
-
-@pytest.fixture(autouse=True)
-def quiet(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Nothing is sent or written elsewhere by a framework."""
-    for name in ("CREWAI_DISABLE_TELEMETRY", "CREWAI_DISABLE_TRACKING", "OTEL_SDK_DISABLED"):
-        monkeypatch.setenv(name, "true")
-    monkeypatch.setenv("CREWAI_TRACING_ENABLED", "false")
-    monkeypatch.setenv("CREWAI_STORAGE_DIR", "crewai-of-tests")
-    monkeypatch.setenv("HAYSTACK_TELEMETRY_ENABLED", "false")
-    monkeypatch.setenv("AGNO_TELEMETRY", "false")
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-
-
-def turns(folder: Path) -> list[tuple[str, str]]:
-    """What was recorded, session by session."""
-    lines = [json.loads(line) for log in folder.rglob("sessions/*.jsonl")
-             for line in log.read_text("utf-8").splitlines()]  # fmt: skip
-    said = sorted((line["time"], line["role"], line["content"]) for line in lines if "role" in line)
-    return [(role, content) for _, role, content in said]
 
 
 @pytest.mark.parametrize("words", [(TOLD, ASKED, "pelican"), (TOLD_ZH, ASKED_ZH, "鹈鹕")], ids=["en", "zh"])
@@ -65,11 +34,12 @@ def test_what_was_told_in_one_session_is_known_in_the_next(
     script = Script("Noted.")
     with AgentMemory(tmp_path / "w") as memory:
         assert host(memory, script, told, form) == "Noted."
+    (tmp_path / "w/USER.md").write_text(f"{RULE}\n", "utf-8")
     with AgentMemory(tmp_path / "w") as memory:
         assert host(memory, script, asked, form) == "Noted."
     first, second = script.requests
     assert wanted in second.said("user")
-    assert is_fenced(second.said("user"))
+    assert second.said("user").count(RULE) == 1, "the person is known, too"
     assert not is_fenced(first.said("user"))
     assert wanted not in second.said("system"), "recalled text is no instruction"
     assert "memory_search" in second.said("system")

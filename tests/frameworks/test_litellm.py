@@ -18,14 +18,10 @@ import httpx
 import pytest
 
 from adapters.chat_model import Call, Model, serving
-from frameworks.models import host
+from frameworks.models import ASKED, ASKED_ZH, TOLD, TOLD_ZH, host, turns
 from mnemark import Memory
 from mnemark.text.quoting.fence import is_fenced
 
-TOLD = "Please note: the code word of the harbour gate is pelican."
-ASKED = "What is the code word of the harbour gate?"
-TOLD_ZH = "请记住：港口大门的暗号是鹈鹕。"
-ASKED_ZH = "港口大门的暗号是什么？"
 KEY = f"sk-{secrets.token_hex(32)}"
 PAGE = Path(__file__).parents[2] / "docs/agents/frameworks.md"
 _STARTS = 120.0
@@ -95,15 +91,10 @@ def proxies(folder: Path, model: Model, *memories: Path) -> Iterator[list[Proxy]
         yield started
 
 
-def turns(folder: Path, number: int) -> list[tuple[str, str]]:
+def turns_after(folder: Path, number: int) -> list[tuple[str, str]]:
     """What was recorded, once there are so many turns: it is recorded after the answer was sent."""
-    found: list[tuple[str, str]] = []
     until = time.monotonic() + 20
-    while len(found) < number and time.monotonic() < until:
-        lines = [json.loads(line) for log in folder.glob("sessions/*.jsonl")
-                 for line in log.read_text("utf-8").splitlines()]  # fmt: skip
-        said = sorted((line["time"], line["role"], line["content"]) for line in lines if "role" in line)
-        found = [(role, content) for _, role, content in said]
+    while len(found := turns(folder)) < number and time.monotonic() < until:
         time.sleep(0.05)
     return found
 
@@ -117,7 +108,7 @@ def test_what_was_told_through_one_proxy_is_known_through_the_next(tmp_path: Pat
         with proxies(tmp_path / "one", model, memory) as (proxy,):
             proxy.ask(TOLD)
             proxy.ask(TOLD_ZH)
-            assert [role for role, _ in turns(memory, 4)] == ["user", "assistant"] * 2
+            assert [role for role, _ in turns_after(memory, 4)] == ["user", "assistant"] * 2
         with proxies(tmp_path / "two", model, memory, tmp_path / "file") as (proxy, broken):
             proxy.ask(ASKED)
             assert "pelican" in model.last()
@@ -125,7 +116,7 @@ def test_what_was_told_through_one_proxy_is_known_through_the_next(tmp_path: Pat
             proxy.ask([{"type": "text", "text": ASKED_ZH}], stream=True)
             assert "鹈鹕" in model.last()
             assert model.last().endswith(ASKED_ZH)
-            assert turns(memory, 8)[-2:] == [("user", ASKED_ZH), ("assistant", "Noted.")]
+            assert turns_after(memory, 8)[-2:] == [("user", ASKED_ZH), ("assistant", "Noted.")]
 
             proxy.ask(ASKED, "messages", max_tokens=99)
             assert "pelican" in model.last()
@@ -133,7 +124,7 @@ def test_what_was_told_through_one_proxy_is_known_through_the_next(tmp_path: Pat
             assert "pelican" in model.last()
             proxy.ask(ASKED, "responses")
             assert "pelican" in str(model.requests[-1]["input"])
-            assert turns(memory, 14)[-2:] == [("user", ASKED), ("assistant", "Noted.")]
+            assert turns_after(memory, 14)[-2:] == [("user", ASKED), ("assistant", "Noted.")]
 
             model.answers = [Call("look", {}), "It is pelican."]
             asked = [{"role": "user", "content": ASKED}]
@@ -144,7 +135,7 @@ def test_what_was_told_through_one_proxy_is_known_through_the_next(tmp_path: Pat
                         {"role": "tool", "tool_call_id": "c1", "content": "a gate"}]  # fmt: skip
             proxy.ask("", messages=[*asked, *answered], tools=[tool])
             assert model.said(-1, "user") == first, "a turn has the same recall in each request"
-            assert turns(memory, 16)[-2:] == [("user", ASKED), ("assistant", "It is pelican.")]
+            assert turns_after(memory, 16)[-2:] == [("user", ASKED), ("assistant", "It is pelican.")]
 
             assert "It is pelican." in broken.ask(ASKED)
             assert model.last() == ASKED
@@ -173,11 +164,19 @@ def test_users_have_memories_of_their_own(tmp_path: Path, monkeypatch: pytest.Mo
         await ask(TOLD, "ann", "1")
         await ask(TOLD, None, "2")
         await ask(TOLD, "../..", "3")
-        await asyncio.to_thread(turns, tmp_path / "w/users/ann", 2)  # it is recorded in the background
+        await asyncio.to_thread(turns_after, tmp_path / "w/users/ann", 2)  # it is recorded in the background
         return [await ask(ASKED, user, f"4{user}") for user in ("ann", "bob", None, "../..")]
 
     said = asyncio.run(talk())
     assert ["pelican" in one for one in said] == [True, False, False, False]
-    assert turns(tmp_path / "w/users/ann", 4)[:2] == [("user", TOLD), ("assistant", "Noted.")]
-    assert turns(tmp_path / "w", 0) == []
+    assert turns_after(tmp_path / "w/users/ann", 4)[:2] == [("user", TOLD), ("assistant", "Noted.")]
+    assert turns(tmp_path / "w") == []
     assert asyncio.run(ask(ASKED, "ann", "5", "aembedding")) == ASKED, "only conversations get a recall"
+
+    part = {"type": "input_text", "text": ASKED_ZH}
+    data = {"input": [{"role": "user", "content": [part]}], "user": "ann", "litellm_call_id": "6"}
+    found = asyncio.run(handler.async_pre_call_hook(None, None, data, "aresponses"))
+    block, asked = found["input"][0]["content"]
+    assert block["type"] == "input_text", "as the API wants it"
+    assert "pelican" in block["text"]
+    assert asked == part

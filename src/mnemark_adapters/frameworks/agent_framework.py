@@ -3,15 +3,13 @@
 agent = Agent(client, context_providers=[provider(memory)])
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from mnemark_adapters.frameworks.agent_memory import needs
-
-if TYPE_CHECKING:
-    from mnemark_adapters.frameworks.agent_memory import AgentMemory
+from mnemark_adapters.frameworks.agent_memory import AgentMemory
+from mnemark_adapters.needs import needs
 
 
-def provider(memory: "AgentMemory") -> Any:
+def provider(memory: AgentMemory) -> Any:
     """Return a context provider: the tools, and a recall in a message before the person's.
 
     A session (`AgentSession`) is one of its own, unless `memory` names one.

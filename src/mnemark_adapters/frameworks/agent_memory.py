@@ -4,8 +4,8 @@ import asyncio
 import logging
 import secrets
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, NamedTuple, Self
@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple, Self
 from mnemark.errors import MnemarkError
 from mnemark.text.quoting.fence import strip_fences
 from mnemark_adapters.bridge import IDLE, Bridge, RecallRequest, Where
+from mnemark_agents.hook.event import text_part
 from mnemark_interfaces.tools import BOUND, BY_NAME, INSTRUCTIONS, Tool, failed
 from mnemark_interfaces.tools_run import call
 
@@ -23,8 +24,13 @@ _OPEN_TURNS: Final = 1_000
 """Turns without an answer that are remembered; a run that fails never has one."""
 
 
-def _text_part(text: str) -> dict[str, Any]:
-    return {"type": "text", "text": text}
+class MessageForm(NamedTuple):
+    """How a framework writes the messages of a conversation."""
+
+    said: Callable[[Any], str]
+    """Returns what the person says in a message; empty for those of others, and results of tools."""
+    told: Callable[[str, Any], Any]
+    """Returns the message with a block before what the person says."""
 
 
 class MemoryTool(NamedTuple):
@@ -99,6 +105,12 @@ class AgentMemory:
         """How to use the tools, for the system's role. What memory knows belongs in the user's."""
         return INSTRUCTIONS
 
+    def instructed(self, system: Any, part: Callable[[str], Any] = text_part) -> Any:
+        """Return a system prompt, a text or a list of parts or nothing, with the instructions behind it."""
+        if system and not isinstance(system, str):
+            return [*system, part(INSTRUCTIONS)]
+        return "\n\n".join(filter(None, (system, INSTRUCTIONS)))
+
     @property
     def tools(self) -> tuple[MemoryTool, ...]:
         """The tools, all of them, or those that are safe for one of several users."""
@@ -116,21 +128,28 @@ class AgentMemory:
             earlier: messages of the person before it that the model has, too: these and their answers are not
                 recalled.
         """
-        where, words = self._where(session), strip_fences(said).strip()
-        block = self._pending(where, words)
-        if block is None:
-            block = self._bridge.recall_blocking(RecallRequest(where, words, 2 * earlier))
-            self._asked_for(where, words, block)
-        return block
+        asked = RecallRequest(self._where(session), strip_fences(said).strip(), 2 * earlier)
+        block = self._pending(asked)
+        return self._begun(asked, self._bridge.recall_blocking(asked)) if block is None else block
 
     async def abefore(self, said: str, *, session: str = "", earlier: int = 0) -> str:
         """Return the same on an event loop."""
-        where, words = self._where(session), strip_fences(said).strip()
-        block = self._pending(where, words)
-        if block is None:
-            block = await self._bridge.recall(RecallRequest(where, words, 2 * earlier))
-            self._asked_for(where, words, block)
-        return block
+        asked = RecallRequest(self._where(session), strip_fences(said).strip(), 2 * earlier)
+        block = self._pending(asked)
+        return self._begun(asked, await self._bridge.recall(asked)) if block is None else block
+
+    def told(self, messages: Sequence[Any], form: MessageForm, *, session: str = "") -> list[Any]:
+        """Return a request's messages with what memory has in the person's last one, which is recorded.
+
+        The messages themselves stay as they are, for the framework's history.
+        """
+        at, said, earlier = _last(messages, form)
+        return _told(messages, form, at, self.before(said, session=session, earlier=earlier))
+
+    async def atold(self, messages: Sequence[Any], form: MessageForm, *, session: str = "") -> list[Any]:
+        """Return the same on an event loop."""
+        at, said, earlier = _last(messages, form)
+        return _told(messages, form, at, await self.abefore(said, session=session, earlier=earlier))
 
     def after(self, reply: str, *, session: str = "") -> None:
         """Record the agent's answer in the background."""
@@ -154,18 +173,21 @@ class AgentMemory:
     def _where(self, session: str) -> Where:
         return self._own if self._named or not session else self._own._replace(session=session)
 
-    def _pending(self, where: Where, words: str) -> str | None:
+    def _pending(self, asked: RecallRequest) -> str | None:
+        """Return the block of a turn that waits for its answer; None for a new turn."""
         with self._guard:
-            asked, block = self._asked.get(where, ("", ""))
-        return block if not words or asked == words else None
+            words, block = self._asked.get(asked.where, ("", ""))
+        return block if not asked.text or words == asked.text else None
 
-    def _asked_for(self, where: Where, words: str, block: str) -> None:
+    def _begun(self, asked: RecallRequest, block: str) -> str:
+        """Begin a turn: record what was said, and keep its block."""
         with self._guard:
-            self._asked.pop(where, None)
-            self._asked[where] = words, block
+            self._asked.pop(asked.where, None)
+            self._asked[asked.where] = asked.text, block
             if len(self._asked) > _OPEN_TURNS:
                 del self._asked[next(iter(self._asked))]
-        self._bridge.keep(where, "user", words)
+        self._bridge.keep(asked.where, "user", asked.text)
+        return block
 
     def _tool(self, tool: Tool) -> MemoryTool:
         def run(**given: Any) -> str:
@@ -182,20 +204,17 @@ class AgentMemory:
         return MemoryTool(tool.name, tool.description, tool.listed()["inputSchema"], run)
 
 
-def with_block(block: str, content: Any, part: Callable[[str], Any] = _text_part) -> Any:
-    """Return the content of a message, a text or a list of parts, with a recalled block before it."""
-    if not block:
-        return content
-    return f"{block}\n\n{content}" if isinstance(content, str) else [part(block), *content]
+def _last(messages: Sequence[Any], form: MessageForm) -> tuple[int, str, int]:
+    """Return the number of the person's last message, what it says, and how many of theirs are before it."""
+    said = [(at, words) for at, one in enumerate(messages) if (words := form.said(one))]
+    return (*said[-1], len(said) - 1) if said else (-1, "", 0)
 
 
-@contextmanager
-def needs(title: str, package: str) -> Iterator[None]:
-    """Import a framework; raise MnemarkError where it is not installed, or too old."""
-    try:
-        yield
-    except ImportError as error:
-        raise MnemarkError(f"the adapter needs {title} ({error}); run: pip install -U {package}") from error
+def _told(messages: Sequence[Any], form: MessageForm, at: int, block: str) -> list[Any]:
+    told = list(messages)
+    if block and at >= 0:
+        told[at] = form.told(block, told[at])
+    return told
 
 
 _borrowed: dict[tuple[Path, float | None, int | None], tuple[Bridge, int]] = {}

@@ -3,16 +3,15 @@
 agent = Agent(model=model, **options(memory))
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mnemark.text.quoting.fence import strip_fences
-from mnemark_adapters.frameworks.agent_memory import needs, with_block
+from mnemark_adapters.frameworks.agent_memory import AgentMemory
+from mnemark_adapters.needs import needs
+from mnemark_agents.hook.event import with_block
 
-if TYPE_CHECKING:
-    from mnemark_adapters.frameworks.agent_memory import AgentMemory
 
-
-def options(memory: "AgentMemory", *, asynchronous: bool = False) -> dict[str, Any]:
+def options(memory: AgentMemory, *, asynchronous: bool = False) -> dict[str, Any]:
     """Return options of `Agent`: the tools, how to use them, hooks for a recall in the person's message.
 
     A session (`session_id`) is one of its own, unless `memory` names one. What Agno stores of a run does not

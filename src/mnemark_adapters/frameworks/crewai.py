@@ -3,16 +3,15 @@
 connect(memory, agent)
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mnemark.text.quoting.fence import is_fenced
-from mnemark_adapters.frameworks.agent_memory import MemoryTool, needs, with_block
+from mnemark_adapters.frameworks.agent_memory import AgentMemory, MemoryTool
+from mnemark_adapters.needs import needs
+from mnemark_agents.hook.event import with_block
 
-if TYPE_CHECKING:
-    from mnemark_adapters.frameworks.agent_memory import AgentMemory
 
-
-def connect(memory: "AgentMemory", *agents: Any) -> None:
+def connect(memory: AgentMemory, *agents: Any) -> None:
     """Give agents the tools, and a recall in the task of each run, until the memory is closed.
 
     The description of a task counts as the person's words. CrewAI's hooks are global; ours look at the agent.
@@ -32,7 +31,7 @@ def connect(memory: "AgentMemory", *agents: Any) -> None:
     tools = [_tool(one, BaseTool, create_model_from_schema) for one in memory.tools]
     for agent in agents:
         agent.tools = [*(agent.tools or ()), *tools]
-        agent.backstory = f"{agent.backstory}\n\n{memory.instructions}"
+        agent.backstory = memory.instructed(agent.backstory)
     keys = {agent.key for agent in agents}  # as they were written, before inputs are filled in
 
     def before(context: Any) -> None:

@@ -4,17 +4,15 @@ agent = Agent(chat_generator=generator, **options(memory, system_prompt="You hel
 """
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Final
 
 from mnemark.errors import MnemarkError
-from mnemark.text.quoting.fence import check_fenced
-from mnemark_adapters.frameworks.agent_memory import needs
-
-if TYPE_CHECKING:
-    from mnemark_adapters.frameworks.agent_memory import AgentMemory
+from mnemark.text.quoting.fence import all_fenced
+from mnemark_adapters.frameworks.agent_memory import AgentMemory, MessageForm
+from mnemark_adapters.needs import needs
 
 
-def options(memory: "AgentMemory", *, system_prompt: str = "") -> dict[str, Any]:
+def options(memory: AgentMemory, *, system_prompt: str = "") -> dict[str, Any]:
     """Return options of `Agent`: the tools, hooks for a recall in the person's message, the system prompt.
 
     The messages that a run returns do not have the recall.
@@ -29,14 +27,13 @@ def options(memory: "AgentMemory", *, system_prompt: str = "") -> dict[str, Any]
         for one in memory.tools
     ]
     hooks = {"before_run": [_Recall(memory)], "after_run": [_Record(memory)]}
-    prompt = f"{system_prompt}\n\n{memory.instructions}".strip()
-    return {"tools": tools, "hooks": hooks, "system_prompt": prompt}
+    return {"tools": tools, "hooks": hooks, "system_prompt": memory.instructed(system_prompt)}
 
 
 class _Hook:
     """A hook, which is not stored with a pipeline: it holds an open workspace."""
 
-    def __init__(self, memory: "AgentMemory") -> None:
+    def __init__(self, memory: AgentMemory) -> None:
         self._memory = memory
 
     def to_dict(self) -> dict[str, Any]:
@@ -49,28 +46,11 @@ class _Recall(_Hook):
 
     def run(self, state: Any) -> None:
         """Do so, and wait for it."""
-        said, earlier = self._asked(state)
-        self._tell(state, self._memory.before(said, earlier=earlier))
+        state.data["messages"] = self._memory.told(state.data["messages"], _FORM)
 
     async def run_async(self, state: Any) -> None:
         """Do so on an event loop."""
-        said, earlier = self._asked(state)
-        self._tell(state, await self._memory.abefore(said, earlier=earlier))
-
-    @staticmethod
-    def _asked(state: Any) -> tuple[str, int]:
-        people = [one for one in state.data["messages"] if one.role == "user"]
-        return "\n".join(people[-1].texts) if people else "", max(len(people) - 1, 0)
-
-    @staticmethod
-    def _tell(state: Any, block: str) -> None:
-        from haystack.dataclasses import TextContent
-
-        messages = state.data["messages"]
-        if block:
-            at = max(number for number, one in enumerate(messages) if one.role == "user")
-            parts = messages[at]._content  # noqa: SLF001 - in their order they are in no public attribute
-            messages[at] = replace(messages[at], _content=[TextContent(block), *parts])
+        state.data["messages"] = await self._memory.atold(state.data["messages"], _FORM)
 
 
 class _Record(_Hook):
@@ -78,9 +58,22 @@ class _Record(_Hook):
 
     def run(self, state: Any) -> None:
         """Do so; nothing is waited for."""
-        messages = state.data["messages"]
-        for number, one in enumerate(messages):
-            if one.role == "user" and one.texts and check_fenced(one.texts[0]):
-                messages[number] = replace(one, _content=one._content[1:])  # noqa: SLF001 - as above
+        messages = state.data["messages"] = list(map(_bare, state.data["messages"]))
         if messages and messages[-1].role == "assistant" and messages[-1].text:
             self._memory.after(messages[-1].text)
+
+
+def _told(block: str, message: Any) -> Any:
+    from haystack.dataclasses import TextContent
+
+    # In their order the parts are in no public attribute.
+    return replace(message, _content=[TextContent(block), *message._content])  # noqa: SLF001
+
+
+def _bare(message: Any) -> Any:
+    if message.role == "user" and message.texts and all_fenced(message.texts[0]):
+        return replace(message, _content=message._content[1:])  # noqa: SLF001 - as above
+    return message
+
+
+_FORM: Final = MessageForm(lambda one: "\n".join(one.texts) if one.role == "user" else "", _told)

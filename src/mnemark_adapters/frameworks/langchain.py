@@ -3,15 +3,19 @@
 agent = create_agent(model, middleware=[middleware(memory)])
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Final
 
-from mnemark_adapters.frameworks.agent_memory import needs, with_block
+from mnemark_adapters.frameworks.agent_memory import AgentMemory, MessageForm
+from mnemark_adapters.needs import needs
+from mnemark_agents.hook.event import with_block
 
-if TYPE_CHECKING:
-    from mnemark_adapters.frameworks.agent_memory import AgentMemory
+_FORM: Final = MessageForm(
+    said=lambda one: str(one.text) if one.type == "human" else "",
+    told=lambda block, one: one.model_copy(update={"content": with_block(block, one.content)}),
+)
 
 
-def middleware(memory: "AgentMemory") -> Any:
+def middleware(memory: AgentMemory) -> Any:
     """Return a middleware: the tools, and a recall in each request, which the agent's state does not keep.
 
     A thread (`thread_id`) is a session of its own, unless `memory` names one.
@@ -24,24 +28,10 @@ def middleware(memory: "AgentMemory") -> Any:
         from langchain_core.messages import SystemMessage
         from langchain_core.tools import StructuredTool
 
-    def asked(request: Any) -> tuple[int, str, dict[str, Any]]:
-        people = [number for number, one in enumerate(request.messages) if one.type == "human"]
-        at = people[-1] if people else -1
-        said = str(request.messages[at].text) if people else ""
-        return at, said, {"session": _session(request.runtime), "earlier": max(len(people) - 1, 0)}
-
-    def told(request: Any, at: int, block: str) -> Any:
-        messages, system = list(request.messages), request.system_message
-        if block:
-            content = with_block(block, messages[at].content)
-            messages[at] = messages[at].model_copy(update={"content": content})
-        words = f"{system.text}\n\n{memory.instructions}" if system else memory.instructions
-        return request.override(messages=messages, system_message=SystemMessage(words))
-
-    def record(state: Any, runtime: Any) -> None:
-        last = state["messages"][-1]
-        if last.type == "ai":
-            memory.after(str(last.text), session=_session(runtime))
+    def changed(request: Any, messages: list[Any]) -> Any:
+        system = request.system_message or SystemMessage("")
+        words = system.model_copy(update={"content": memory.instructed(system.content)})
+        return request.override(messages=messages, system_message=words)
 
     class MemoryMiddleware(AgentMiddleware):
         """Delegates to `AgentMemory`."""
@@ -52,18 +42,20 @@ def middleware(memory: "AgentMemory") -> Any:
         ]
 
         def wrap_model_call(self, request: Any, handler: Any) -> Any:
-            at, said, about = asked(request)
-            return handler(told(request, at, memory.before(said, **about)))
+            messages = memory.told(request.messages, _FORM, session=_session(request.runtime))
+            return handler(changed(request, messages))
 
         async def awrap_model_call(self, request: Any, handler: Any) -> Any:
-            at, said, about = asked(request)
-            return await handler(told(request, at, await memory.abefore(said, **about)))
+            messages = await memory.atold(request.messages, _FORM, session=_session(request.runtime))
+            return await handler(changed(request, messages))
 
         def after_agent(self, state: Any, runtime: Any) -> None:
-            record(state, runtime)
+            last = state["messages"][-1]
+            if last.type == "ai":
+                memory.after(str(last.text), session=_session(runtime))
 
         async def aafter_agent(self, state: Any, runtime: Any) -> None:
-            record(state, runtime)
+            self.after_agent(state, runtime)
 
     return MemoryMiddleware()
 

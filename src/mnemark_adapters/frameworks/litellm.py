@@ -6,21 +6,24 @@ A file `memory.py` beside `config.yaml`, which names it: `litellm_settings: {cal
     handler = callback("~/mnemark")
 """
 
+import logging
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from mnemark.errors import UsageError
 from mnemark.hashes import blake2b
-from mnemark_adapters.frameworks.agent_memory import AgentMemory, needs, with_block
-from mnemark_agents.hook.event import message_text
+from mnemark_adapters.frameworks.agent_memory import AgentMemory, MessageForm
+from mnemark_adapters.needs import needs
+from mnemark_agents.hook.event import message_text, with_block
 
+_log = logging.getLogger("mnemark.agent")
 _KEYS: Final = {"completion": "messages", "acompletion": "messages", "anthropic_messages": "messages",
                 "responses": "input", "aresponses": "input"}  # fmt: skip
 """The key of the conversation in a request, by the type of the call; other calls are left alone."""
 _CALLS: Final = 1_000
-"""Calls without an answer that are remembered, and users whose memory is kept open."""
+"""Calls without an answer that are remembered, and users whose memory is kept at hand."""
 
 
 def callback(folder: str | Path, *, per_user: bool = False) -> Any:
@@ -39,6 +42,7 @@ def callback(folder: str | Path, *, per_user: bool = False) -> Any:
     with needs("LiteLLM", "'litellm[proxy]'"):
         from litellm.integrations.custom_logger import CustomLogger
     memories = _Memories(folder, per_user=per_user)
+    calls = _Recent()
 
     class MemoryCallback(CustomLogger):
         """Delegates to `AgentMemory`."""
@@ -48,19 +52,23 @@ def callback(folder: str | Path, *, per_user: bool = False) -> Any:
         ) -> dict[str, Any]:
             del cache
             key = _KEYS.get(call_type, "")
-            at = _asked(data.get(key))
+            given = data.get(key)
+            # A text alone is OpenAI's short form of one message.
+            messages = [{"role": "user", "content": given}] if isinstance(given, str) else given
             memory = memories.of(data.get("user") or getattr(user_api_key_dict, "end_user_id", None))
-            if at is None or memory is None:
+            said = list(filter(None, map(_said, messages))) if isinstance(messages, list) else []
+            if memory is None or not said:
                 return data
-            session = _session(data, getattr(user_api_key_dict, "api_key", None), key)
-            memories.calls[str(data.get("litellm_call_id"))] = memory, session
-            return {**data, key: await _told(memory, session, data[key], at)}
+            session = _session(data, getattr(user_api_key_dict, "api_key", None), said[0])
+            calls[str(data.get("litellm_call_id"))] = memory, session
+            told = await memory.atold(messages, _FORM, session=session)
+            return {**data, key: told[0]["content"] if isinstance(given, str) else told}
 
         async def async_log_success_event(
             self, kwargs: dict[str, Any], response_obj: Any, start_time: Any, end_time: Any
         ) -> None:
             del start_time, end_time
-            memory, session = memories.calls.pop(str(kwargs.get("litellm_call_id")), (None, ""))
+            memory, session = calls.pop(str(kwargs.get("litellm_call_id")), (None, ""))
             reply = _reply(response_obj)
             if memory is not None and reply:
                 memory.after(reply, session=session)
@@ -84,7 +92,6 @@ class _Memories:
         self._folder = folder
         self._shared = AgentMemory(folder)  # opens the workspace as the proxy starts
         self._users: _Recent | None = _Recent() if per_user else None
-        self.calls = _Recent()
 
     def of(self, user: Any) -> AgentMemory | None:
         """Return the memory for a request; None where it has to name a user, and does not."""
@@ -95,52 +102,42 @@ class _Memories:
         if user not in self._users:
             try:
                 self._users[user] = AgentMemory(self._folder, user=user)
-            except UsageError:  # no name of a folder
-                return None
-        return self._users[user]  # type: ignore[no-any-return]
+            except UsageError as error:
+                _log.warning("mnemark: a user has no memory: %s", error)
+                self._users[user] = None  # told once
+        found: AgentMemory | None = self._users[user]
+        return found
 
 
-def _asked(messages: Any) -> int | None:
-    """Return the number of the person's last message; -1 for a text, None where there is none."""
-    if isinstance(messages, str):
-        return -1
-    people = _people(messages) if isinstance(messages, list) else []
-    return people[-1] if people else None
+def _said(message: Any) -> str:
+    """Return what the person says in a message, which may hold results of tools, too."""
+    if not isinstance(message, Mapping) or message.get("role") != "user":
+        return ""
+    content = message.get("content")
+    return message_text([{**one, "type": "text"} if _kind(one) == "input_text" else one for one in content]
+                        if isinstance(content, list) else content)  # fmt: skip
 
 
-def _people(messages: Sequence[Any]) -> list[int]:
-    said = [one if isinstance(one, dict) and one.get("role") == "user" else {} for one in messages]
-    return [number for number, one in enumerate(said) if _words(one.get("content"))]
+def _told(block: str, message: Any) -> Any:
+    content = message["content"]
+    kinds = map(_kind, content if isinstance(content, list) else ())
+    kind = next((one for one in kinds if one in {"text", "input_text"}), "text")
+    return {**message, "content": with_block(block, content, lambda text: {"type": kind, "text": text})}
 
 
-def _words(content: Any) -> str:
-    """Return the words in a content, which may hold results of tools, too."""
-    if not isinstance(content, list):
-        return message_text(content)
-    texts = [{**one, "type": "text"} if isinstance(one, dict) and one.get("type") == "input_text" else one
-             for one in content]  # fmt: skip
-    return message_text(texts)
+def _kind(part: Any) -> str:
+    return str(part.get("type")) if isinstance(part, Mapping) else ""
 
 
-async def _told(memory: AgentMemory, session: str, messages: Any, at: int) -> Any:
-    if isinstance(messages, str):
-        return with_block(await memory.abefore(messages, session=session), messages)
-    content = messages[at]["content"]
-    earlier = len(_people(messages[:at]))
-    block = await memory.abefore(_words(content), session=session, earlier=earlier)
-    kind = next((one["type"] for one in content if one.get("type") in {"text", "input_text"}), "text") \
-        if isinstance(content, list) else "text"  # fmt: skip
-    told = with_block(block, content, part=lambda text: {"type": kind, "text": text})
-    return [*messages[:at], {**messages[at], "content": told}, *messages[at + 1 :]]
+_FORM: Final = MessageForm(_said, _told)
 
 
-def _session(data: dict[str, Any], key: Any, field: str) -> str:
-    """Return the id of a conversation."""
-    metadata = data.get("metadata") if isinstance(data.get("metadata"), dict) else {}
-    if named := data.get("litellm_session_id") or (metadata or {}).get("session_id"):
+def _session(data: dict[str, Any], key: Any, first: str) -> str:
+    """Return the id of a conversation that begins with these words."""
+    metadata = data.get("metadata")
+    inner = metadata.get("session_id") if isinstance(metadata, Mapping) else ""
+    if named := data.get("litellm_session_id") or inner:
         return f"litellm:{named}"
-    said = data[field]
-    first = said if isinstance(said, str) else _words(said[_people(said)[0]]["content"])
     start = f"{key}\n{first}".encode("utf-8", "replace")
     return f"litellm:{blake2b(start, digest_size=6).hexdigest()}"
 

@@ -4,15 +4,14 @@ agent = Agent(model, capabilities=[capability(memory)])
 """
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Final
 
-from mnemark_adapters.frameworks.agent_memory import needs, with_block
+from mnemark_adapters.frameworks.agent_memory import AgentMemory, MessageForm
+from mnemark_adapters.needs import needs
+from mnemark_agents.hook.event import with_block
 
-if TYPE_CHECKING:
-    from mnemark_adapters.frameworks.agent_memory import AgentMemory
 
-
-def capability(memory: "AgentMemory") -> Any:
+def capability(memory: AgentMemory) -> Any:
     """Return a capability: the tools, and a recall in each request, which the message history does not keep.
 
     A conversation (`conversation_id`) is a session of its own, unless `memory` names one.
@@ -23,7 +22,6 @@ def capability(memory: "AgentMemory") -> Any:
     with needs("Pydantic AI", "pydantic-ai-slim"):
         from pydantic_ai import FunctionToolset, Tool
         from pydantic_ai.capabilities import AbstractCapability
-        from pydantic_ai.messages import UserPromptPart
     tools = [Tool.from_schema(one.arun, one.name, one.description, one.schema) for one in memory.tools]
 
     class MemoryCapability(AbstractCapability[Any]):
@@ -36,18 +34,7 @@ def capability(memory: "AgentMemory") -> Any:
             return FunctionToolset(tools)
 
         async def before_model_request(self, ctx: Any, request_context: Any) -> Any:
-            messages = list(request_context.messages)
-            prompts = [(number, part) for number, message in enumerate(messages) for part in message.parts
-                       if isinstance(part, UserPromptPart)]  # fmt: skip
-            if not prompts:
-                return request_context
-            at, prompt = prompts[-1]
-            block = await memory.abefore(
-                _words(prompt.content), session=_session(ctx), earlier=len(prompts) - 1
-            )
-            told = replace(prompt, content=with_block(block, prompt.content, part=str))
-            parts = [told if part is prompt else part for part in messages[at].parts]
-            messages[at] = replace(messages[at], parts=parts)
+            messages = await memory.atold(request_context.messages, _FORM, session=_session(ctx))
             return replace(request_context, messages=messages)
 
         async def after_run(self, ctx: Any, *, result: Any) -> Any:
@@ -62,8 +49,22 @@ def _session(ctx: Any) -> str:
     return f"pydantic-ai:{ctx.conversation_id}"
 
 
-def _words(content: Any) -> str:
-    if isinstance(content, str):
-        return content
-    return "\n".join(str(getattr(part, "content", part)) for part in content
-                     if isinstance(getattr(part, "content", part), str))  # fmt: skip
+def _prompts(message: Any) -> list[Any]:
+    """Return what a person says in a message, which may also hold results of tools."""
+    return [part for part in message.parts if part.part_kind == "user-prompt"]
+
+
+def _said(message: Any) -> str:
+    contents = [one.content for one in _prompts(message)]
+    parts = [part for one in contents for part in ([one] if isinstance(one, str) else one)]
+    texts = (part if isinstance(part, str) else getattr(part, "content", "") for part in parts)
+    return "\n".join(text for text in texts if isinstance(text, str) and text)
+
+
+def _told(block: str, message: Any) -> Any:
+    first = _prompts(message)[0]
+    told = replace(first, content=with_block(block, first.content, part=str))
+    return replace(message, parts=[told if part is first else part for part in message.parts])
+
+
+_FORM: Final = MessageForm(_said, _told)

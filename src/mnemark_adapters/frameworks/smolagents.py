@@ -4,15 +4,14 @@ agent = connect(memory, ToolCallingAgent(tools=[], model=model))
 """
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from mnemark_adapters.frameworks.agent_memory import MemoryTool, needs, with_block
+from mnemark_adapters.frameworks.agent_memory import AgentMemory, MemoryTool
+from mnemark_adapters.needs import needs
+from mnemark_agents.hook.event import with_block
 
-if TYPE_CHECKING:
-    from mnemark_adapters.frameworks.agent_memory import AgentMemory
 
-
-def connect(memory: "AgentMemory", agent: Any) -> Any:
+def connect(memory: AgentMemory, agent: Any) -> Any:
     """Give an agent the tools, and a recall with its task, which the agent's own memory does not keep.
 
     It has no hook before a task, so the method that makes its messages is wrapped.
@@ -42,7 +41,7 @@ def connect(memory: "AgentMemory", agent: Any) -> Any:
 
     agent.write_memory_to_messages = written
     agent.step_callbacks.register(FinalAnswerStep, record)
-    agent.instructions = "\n\n".join(filter(None, (agent.instructions, memory.instructions)))
+    agent.instructions = memory.instructed(agent.instructions)
     agent.tools.update({one.name: _tool(one, Tool) for one in memory.tools})
     return agent
 

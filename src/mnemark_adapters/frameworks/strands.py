@@ -3,15 +3,14 @@
 agent = Agent(model=model, plugins=[plugin(memory)])
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Final
 
-from mnemark_adapters.frameworks.agent_memory import MemoryTool, needs, with_block
+from mnemark_adapters.frameworks.agent_memory import AgentMemory, MemoryTool, MessageForm
+from mnemark_adapters.needs import needs
+from mnemark_agents.hook.event import with_block
 
-if TYPE_CHECKING:
-    from mnemark_adapters.frameworks.agent_memory import AgentMemory
 
-
-def plugin(memory: "AgentMemory") -> Any:
+def plugin(memory: AgentMemory) -> Any:
     """Return a plug-in: the tools, and a recall in each request, which `agent.messages` does not keep.
 
     A session (`session_id`) is one of its own, unless `memory` names one.
@@ -26,17 +25,10 @@ def plugin(memory: "AgentMemory") -> Any:
         from strands.tools.tools import PythonAgentTool
 
     async def told(context: Any) -> Any:
-        messages = list(context.messages)
-        people = [number for number, one in enumerate(messages) if _words(one)]
-        if people:
-            at, session = people[-1], _session(context.agent)
-            block = await memory.abefore(_words(messages[at]), session=session, earlier=len(people) - 1)
-            content = with_block(block, messages[at]["content"], part=lambda text: {"text": text})
-            messages[at] = {**messages[at], "content": content}
-        system = context.system_prompt or ""
-        words = (f"{system}\n\n{memory.instructions}".strip() if isinstance(system, str)
-                 else [*system, {"text": memory.instructions}])  # fmt: skip
-        return context.replace(messages=messages, system_prompt=words)
+        messages = await memory.atold(context.messages, _FORM, session=_session(context.agent))
+        return context.replace(
+            messages=messages, system_prompt=memory.instructed(context.system_prompt, _part)
+        )
 
     def record(event: Any) -> None:
         if event.result is not None and event.result.stop_reason == "end_turn":
@@ -59,10 +51,18 @@ def _session(agent: Any) -> str:
     return f"strands:{agent.session_id}"
 
 
-def _words(message: Any) -> str:
-    """Return what a person says in a message, which may also hold results of tools."""
+def _part(text: str) -> dict[str, str]:
+    return {"text": text}
+
+
+def _said(message: Any) -> str:
     texts = (block["text"] for block in message["content"] if "text" in block)
     return "\n".join(texts) if message["role"] == "user" else ""
+
+
+_FORM: Final = MessageForm(
+    _said, lambda block, one: {**one, "content": with_block(block, one["content"], _part)}
+)
 
 
 def _tool(tool: MemoryTool, kind: Any) -> Any:

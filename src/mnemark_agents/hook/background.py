@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mnemark.errors import BusyError
+from mnemark.files import layout
 from mnemark_agents.hook.log import log
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def _run(root: Path, *sessions: str) -> None:
     scopes = [""]
     with Memory.open(root) as memory:
         for word in filter(None, sessions):
-            named, _, session = word.rpartition("\t")
+            named, session = _parts(word)
             scope = named or scope_of_session(root, SessionLog(root, session).name) or ""
             scopes.append(scope)
             end(memory.workspace, Recorder(memory.workspace, session, scope=scope))
@@ -52,6 +53,13 @@ def _run(root: Path, *sessions: str) -> None:
         for scope in dict.fromkeys(scopes):
             # Kept for the next briefing.
             leading_facts(memory.workspace, memory.workspace.now(), scope=scope)
+
+
+def _parts(word: str) -> tuple[str, str]:
+    """Return the scope that a session is named with, empty for none, and its id, which may hold a tab."""
+    scope, tab, session = word.partition("\t")
+    named = tab and (not scope or scope.partition("/")[0] in layout.SCOPES)
+    return (scope, session) if named else ("", word)
 
 
 def _read(root: Path, memory: "Memory") -> None:
