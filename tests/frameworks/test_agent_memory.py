@@ -17,7 +17,7 @@ from mnemark import Memory
 from mnemark.errors import MnemarkError, UsageError
 from mnemark.text.quoting.fence import fence, is_fenced
 from mnemark_adapters.bridge import LIMIT
-from mnemark_adapters.frameworks import AgentMemory
+from mnemark_adapters.frameworks import AgentMemory, hermes
 from mnemark_adapters.needs import needs
 from mnemark_agents.hook import background
 from mnemark_agents.hook.event import with_block
@@ -142,6 +142,26 @@ def test_a_user_whose_name_is_no_folder_is_refused(tmp_path: Path) -> None:
     for name in ("", "..", "a/b", "con"):
         with pytest.raises(UsageError):
             AgentMemory(tmp_path / "w", user=name)
+
+
+def test_hermes_turns_are_recorded_once_and_its_jobs_not_at_all(tmp_path: Path) -> None:
+    for platform in ("cli", "cron"):
+        provider = hermes._Provider(tmp_path / platform)
+        assert {one["name"] for one in provider.get_tool_schemas()} == set(BY_NAME)
+        provider.initialize("one", platform=platform)
+        assert provider.prefetch(TOLD) == ""
+        provider.sync_turn(TOLD, "Noted.")
+        provider.sync_turn("A picture, which it does not ask for.", "Seen.", session_id="one")
+        provider.on_session_switch("two")
+        provider.sync_turn("Hello.", "Hello.")
+        provider.shutdown()
+    with Memory.open(tmp_path / "cli") as opened:
+        found: dict[str, list[str]] = {}
+        for one in opened.turns(limit=None):
+            found.setdefault(one.session, []).append(one.turn.content)
+    said = [TOLD, "Noted.", "A picture, which it does not ask for.", "Seen."]
+    assert found == {"hermes:one": said, "hermes:two": ["Hello.", "Hello."]}
+    assert not list((tmp_path / "cron").rglob("*.jsonl"))
 
 
 @pytest.mark.timed
@@ -274,11 +294,11 @@ def test_a_framework_that_is_not_there_is_told() -> None:
 
 def test_nothing_of_a_framework_is_imported() -> None:
     names = ["pydantic_ai", "langchain", "crewai", "agno", "strands", "agent_framework", "smolagents",
-             "haystack", "litellm"]  # fmt: skip
+             "haystack", "litellm", "hermes"]  # fmt: skip
     code = (
         "import sys, importlib\n"
         f"for name in {names}: importlib.import_module(f'mnemark_adapters.frameworks.{{name}}')\n"
-        f"found = {{*{names}, 'openai', 'numpy', 'apsw'}} & set(sys.modules)\n"
+        f"found = {{*{names}, 'agent', 'openai', 'numpy', 'apsw'}} & set(sys.modules)\n"
         "assert not found, found"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

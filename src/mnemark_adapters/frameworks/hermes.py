@@ -29,65 +29,70 @@ def provider(folder: str | Path) -> Any:
     """
     with needs("Hermes Agent", "hermes-agent"):
         from agent.memory_provider import MemoryProvider
-    root = Path(folder).expanduser().absolute()
+    return type("MnemarkProvider", (_Provider, MemoryProvider), {})(Path(folder).expanduser().absolute())
 
-    class MnemarkProvider(MemoryProvider):
-        """Delegates to `AgentMemory`."""
 
-        name = "mnemark"
-        _memory: AgentMemory
-        _session = ""
-        _speaks = True
-        _earlier = 0
-        """Turns that the model still has before it."""
+class _Provider:
+    """Delegates to `AgentMemory`, by the names of Hermes's `MemoryProvider`."""
 
-        def is_available(self) -> bool:
-            return True
+    name = "mnemark"
+    _memory: AgentMemory
 
-        def initialize(self, session_id: str, *, platform: str = "", **_: Any) -> None:
-            self._session, self._speaks = session_id, platform != "cron"
-            self._memory = AgentMemory(root)
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._session = ""
+        self._speaks = True
+        self._earlier = 0  # turns that the model still has before it
 
-        def system_prompt_block(self) -> str:
-            return self._memory.instructions
+    def is_available(self) -> bool:
+        """Tell that it can be used."""
+        return True
 
-        def prefetch(self, query: str, *, session_id: str = "") -> str:
-            if not self._speaks:
-                return ""
-            return self._memory.before(query, session=self._id(session_id), earlier=self._earlier)
+    def initialize(self, session_id: str, *, platform: str = "", **_: Any) -> None:
+        """Begin a session."""
+        self._session, self._speaks = session_id, platform != "cron"
+        self._memory = AgentMemory(self._root)
 
-        def sync_turn(
-            self, user_content: str, assistant_content: str, *, session_id: str = "", **_: Any
-        ) -> None:
-            if self._speaks:
-                # Of a message that was prefetched this is the same turn; Hermes does not do so for each.
-                self._memory.before(user_content, session=self._id(session_id), earlier=self._earlier)
-                self._memory.after(assistant_content, session=self._id(session_id))
-                self._earlier += 1
+    def on_session_switch(self, new_session_id: str, **_: Any) -> None:
+        """Go on in another session, or in one that was compressed."""
+        self._session, self._earlier = new_session_id, 0
 
-        def on_session_switch(self, new_session_id: str, **_: Any) -> None:
-            self._session, self._earlier = new_session_id, 0
+    def system_prompt_block(self) -> str:
+        """Return how to use the tools."""
+        return self._memory.instructions
 
-        def get_tool_schemas(self) -> list[dict[str, Any]]:
-            return [
-                {
-                    "name": tool.name,
-                    "description": tool.description,
-                    "parameters": tool.listed()["inputSchema"],
-                }
-                for tool in TOOLS  # it asks before it starts a session
-            ]
+    def prefetch(self, query: str, *, session_id: str = "") -> str:
+        """Return the recall for a turn."""
+        if not self._speaks:
+            return ""
+        return self._memory.before(query, session=self._id(session_id), earlier=self._earlier)
 
-        def handle_tool_call(self, tool_name: str, args: dict[str, Any], **_: Any) -> str:
-            return next(one for one in self._memory.tools if one.name == tool_name).run(**args)
+    def sync_turn(self, user_content: str, assistant_content: str, *, session_id: str = "", **_: Any) -> None:
+        """Record a turn; what was said is recorded already, if there was a prefetch for it."""
+        if self._speaks:
+            self.prefetch(user_content, session_id=session_id)
+            self._memory.after(assistant_content, session=self._id(session_id))
+            self._earlier += 1
 
-        def shutdown(self) -> None:
-            self._memory.close()
+    def get_tool_schemas(self) -> list[dict[str, Any]]:
+        """Return the tools; Hermes asks for them before it begins a session."""
+        found = [tool.listed() for tool in TOOLS]
+        return [
+            {"name": one["name"], "description": one["description"], "parameters": one["inputSchema"]}
+            for one in found
+        ]
 
-        def backup_paths(self) -> list[str]:
-            return [str(root)]
+    def handle_tool_call(self, tool_name: str, args: dict[str, Any], **_: Any) -> str:
+        """Run a tool."""
+        return next(one for one in self._memory.tools if one.name == tool_name).run(**args)
 
-        def _id(self, session_id: str) -> str:
-            return f"hermes:{session_id or self._session}"
+    def shutdown(self) -> None:
+        """Finish recording."""
+        self._memory.close()
 
-    return MnemarkProvider()
+    def backup_paths(self) -> list[str]:
+        """Return what `hermes backup` takes along."""
+        return [str(self._root)]
+
+    def _id(self, session_id: str) -> str:
+        return f"hermes:{session_id or self._session}"

@@ -54,7 +54,7 @@ def callback(folder: str | Path, *, per_user: bool = False) -> Any:
             key = _KEYS.get(call_type, "")
             given = data.get(key)
             # A text alone is OpenAI's short form of one message.
-            messages = [{"role": "user", "content": given}] if isinstance(given, str) else given
+            messages: Any = [{"role": "user", "content": given}] if isinstance(given, str) else given
             memory = memories.of(data.get("user") or getattr(user_api_key_dict, "end_user_id", None))
             said = list(filter(None, map(_said, messages))) if isinstance(messages, list) else []
             if memory is None or not said:
