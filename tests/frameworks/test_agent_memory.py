@@ -222,6 +222,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
         (root / folder).mkdir(parents=True, exist_ok=True)
         (root / folder / "USER.md").write_text(f"{words}\n", "utf-8")
     with Memory.open(root, config={"embedder": "none"}, trusted=True) as opened:
+        opened.session("bobs", user="bob").add("user", "The walnuts are in the attic.")
         opened.sync()
         yield opened
 
@@ -249,6 +250,19 @@ def test_the_tools_of_one_user_reach_no_other(
         ("memory_timeline", {"session": path}), ("memory_search", {"query": "walnuts", "scope": scope}),
     ):  # fmt: skip
         assert "walnuts" not in str(call(shared, name, {**given_, "scope": scope}, bound="users/ann"))
+
+
+def test_the_tools_of_one_user_reach_no_session_of_another(shared: Memory) -> None:
+    log = next((shared.root / "users/bob/sessions").glob("*.jsonl"))
+    path = str(log.relative_to(shared.root))
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("memory_timeline", {}), ("memory_timeline", {"session": "bobs"}),
+        ("memory_timeline", {"around": f"{path}#L2"}), ("memory_get", {"path": path}),
+        ("memory_search", {"query": "walnuts attic", "corpus": "sessions"}),
+    ]  # fmt: skip
+    for name, given_ in calls:
+        assert "attic" not in str(call(shared, name, given_, bound="users/ann"))
+        assert "attic" in str(call(shared, name, given_, bound="users/bob")), "it is there"
 
 
 def test_the_tools_of_one_user_reach_theirs_and_the_shared(shared: Memory) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from adapters.chat_model import Call
+from frameworks import models
 from frameworks.hosts import HOSTS, Form, Host
 from frameworks.models import ASKED, ASKED_ZH, TOLD, TOLD_ZH, Script, turns
 from mnemark.text.quoting.fence import is_fenced
@@ -80,6 +81,37 @@ def test_a_memory_that_cannot_be_opened_leaves_the_agent_alone(
     assert not is_fenced(script.requests[-1].said("user"))
     told = [one.getMessage() for one in caplog.records if one.name == "mnemark.agent"]
     assert any("is a file" in one for one in told)
+
+
+@pytest.mark.parametrize(("host", "form"), EACH)
+def test_two_users_at_once_do_not_see_each_other(host: Host, form: Form, tmp_path: Path) -> None:
+    script = Script("Noted.")
+    with AgentMemory(tmp_path / "w", user="ann") as ann, AgentMemory(tmp_path / "w", user="bob") as bob:
+        host(ann, script, TOLD, form)
+        host(bob, script, "The gate of the yard is green.", form)
+        assert ann.flush()
+        host(bob, script, ASKED, form)
+        host(ann, script, ASKED, form)
+    assert ["pelican" in one.said("user") for one in script.requests] == [True, False, False, True]
+    said = [words for role, words in turns(tmp_path / "w/users/bob") if role == "user"]
+    assert said == ["The gate of the yard is green.", ASKED]
+
+
+def test_copies_of_an_agent_have_its_memory(tmp_path: Path) -> None:
+    models.host("crewai")
+    from crewai import Agent, Crew, Task
+
+    from mnemark_adapters.frameworks.crewai import connect
+
+    script = Script("Noted.")
+    agent = Agent(role="helper", goal="help", backstory="You help.", llm=models.crewai(script))
+    task = Task(description="{said}", expected_output="an answer", agent=agent)
+    with AgentMemory(tmp_path / "w") as memory:
+        connect(memory, agent)
+        Crew(agents=[agent], tasks=[task]).kickoff_for_each(inputs=[{"said": TOLD}, {"said": ASKED}])
+    assert "pelican" in script.requests[1].said("user")
+    noted = ("assistant", "Noted.")
+    assert turns(tmp_path / "w") == [("user", TOLD), noted, ("user", ASKED), noted]
 
 
 @pytest.mark.parametrize(("host", "form"), EACH)

@@ -3,7 +3,7 @@
 connect(memory, agent)
 """
 
-from typing import Any
+from typing import Any, ClassVar
 
 from mnemark.text.quoting.fence import is_fenced
 from mnemark_adapters.frameworks.agent_memory import AgentMemory, MemoryTool
@@ -28,22 +28,25 @@ def connect(memory: AgentMemory, *agents: Any) -> None:
         from crewai.hooks import register_before_llm_call_hook, unregister_before_llm_call_hook
         from crewai.tools import BaseTool
         from crewai.utilities.pydantic_schema_utils import create_model_from_schema
-    tools = [_tool(one, BaseTool, create_model_from_schema) for one in memory.tools]
+    tools = [_tool(one, BaseTool, create_model_from_schema, memory) for one in memory.tools]
     for agent in agents:
         agent.tools = [*(agent.tools or ()), *tools]
         agent.backstory = memory.instructed(agent.backstory)
-    keys = {agent.key for agent in agents}  # as they were written, before inputs are filled in
+
+    def ours(agent: Any) -> bool:
+        # What is written in agents of two users may be the same, and a crew copies them with their tools.
+        return any(getattr(one, "owner", None) is memory for one in getattr(agent, "tools", None) or ())
 
     def before(context: Any) -> None:
         people = [one for one in context.messages if one["role"] == "user"]
-        if getattr(context.agent, "key", None) not in keys or not people:
+        if not ours(context.agent) or not people:
             return
         if not any(is_fenced(str(one["content"])) for one in people):  # else: a later request of the run
             said = context.task.description if context.task else _words(context.executor, people[-1])
             people[-1]["content"] = with_block(memory.before(said), people[-1]["content"])
 
     def after(source: Any, event: Any) -> None:
-        if getattr(source, "key", None) in keys:
+        if ours(source):
             memory.after(str(event.output))
 
     register_before_llm_call_hook(before)
@@ -62,10 +65,11 @@ def _words(executor: Any, message: Any) -> str:
     return text[len(start) : len(text) - len(end)] if text.startswith(start) and text.endswith(end) else text
 
 
-def _tool(tool: MemoryTool, base: Any, model: Any) -> Any:
+def _tool(tool: MemoryTool, base: Any, model: Any, memory: AgentMemory) -> Any:
     class Memory(base):
         """Delegates to a `MemoryTool`."""
 
+        owner: ClassVar[AgentMemory] = memory
         name: str = tool.name
         description: str = tool.description
 
