@@ -24,7 +24,7 @@ PROMISES = [
     Promise(*row.split("\t")) for row in (ROOT / "tests/promises.tsv").read_text("utf-8").splitlines()[1:]
 ]
 _CODE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
-_NO_PROSE = re.compile(r"^(?:#.*|!\[.*|\[(?:Commands|命令)\]\(docs/cli\.md\).*)$", re.MULTILINE)
+_NO_PROSE = re.compile(r"^(?:#.*|\|.*|!\[.*|\[(?:Commands|命令)\]\(docs/cli\.md\).*)$", re.MULTILINE)
 _ENDS = re.compile(r"(?<=[.!?:;])\s+(?=\S)|(?<=[。；：！])(?=.)|\n")
 
 

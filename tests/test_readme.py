@@ -89,6 +89,17 @@ def test_the_links_lead_somewhere(name: str) -> None:
     assert [link for link in links if not (ROOT / link).exists()] == []
 
 
+@pytest.mark.parametrize("name", READMES)
+def test_the_figures_of_the_table_are_those_of_the_measurements(name: str) -> None:
+    rows = re.findall(r"^\| .*(?:`|the same|同上) \|$", (ROOT / name).read_text("utf-8"), re.MULTILINE)
+    assert len(rows) == 10
+    known = "".join((ROOT / "docs" / page).read_text("utf-8") for page in ("measurements.md", "daemon.md"))
+    for row in rows:
+        _, measured, mnemark, beside, *_ = row.split("|")
+        figures = re.findall(r"\d[\d,]*\d\d|\.\d\d|\d\d", mnemark + beside + measured)
+        assert [one for one in figures if one not in known] == [], row
+
+
 def test_both_languages_show_the_same_commands() -> None:
     english, chinese = (_commands(name) for name in READMES)
     assert english == chinese

@@ -1,12 +1,14 @@
 """Ask mnemark and other memories the same questions about the same folder of Markdown, each as it is shipped.
 
-    python tools/peers.py SET... --out DIR [--questions 100] [--peer NAME=COMMAND ...]
+    python tools/peers.py [SET...] --out DIR [--questions 100] [--peer NAME=COMMAND ...]
 
 A set is a folder of labelled questions, as for `mnemark bench retrieval`. Each of its conversations (days,
 sessions) becomes one Markdown file; a question is answered if a file with its evidence is among the first
 five, or ten, that a program names. No program gets settings, models or a network; what one would fetch first,
 it does without. `--peer qmd=/path/to/qmd` names a command that is installed; a peer that is not given is not
 run. Times are of a process for each question (`shell`), or of one question to a running server (`server`).
+
+At the end each program deletes one note of fifty, and files that still hold its text are counted by bytes.
 """
 
 import argparse
@@ -19,7 +21,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Final, NamedTuple, Self
 
 from latency import HELLO, message
 
@@ -210,12 +212,54 @@ def rows(data: DataSet, out: Path, commands: dict[str, str]) -> Iterator[Row]:
             yield measured(way, command, data, out)
 
 
+def forget_with_mnemark(command: str, folder: Path, home: Path) -> None:
+    """Index the notes, and erase one."""
+    run([command, "search", "note", "-w", str(folder)], home)
+    run([command, "forget", "--query", MARK, "--erase", "--yes", "-w", str(folder)], home)
+
+
+def forget_with_qmd(command: str, folder: Path, home: Path) -> None:
+    """Index the notes, and delete the file of one."""
+    run([command, "collection", "add", str(folder), "--name", "notes"], home)
+    (folder / "secret.md").unlink()
+    run([command, "update"], home)
+
+
+def forget_with_basic_memory(command: str, folder: Path, home: Path) -> None:
+    """Index the notes, and delete one."""
+    run([command, "project", "add", "notes", str(folder)], home)
+    run([command, "project", "index", "notes"], home)
+    run([command, "tool", "delete-note", "secret", "--project", "notes"], home)
+
+
+MARK: Final = "zanzibarquokka"
+"""A word that stands in no text but the one that is deleted."""
+FORGETTING: Final = {
+    "mnemark": forget_with_mnemark,
+    "qmd": forget_with_qmd,
+    "basic-memory": forget_with_basic_memory,
+}
+
+
+def left(program: str, command: str, out: Path) -> list[str]:
+    """Return the names of files that hold the text of a note after a program has deleted it."""
+    folder, home = out / "erased" / program / "notes", out / "erased" / program / "home"
+    folder.mkdir(parents=True)
+    home.mkdir()
+    for number in range(1, 50):
+        (folder / f"n{number}.md").write_text(f"# Note {number}\n\nOn topic {number}.\n", encoding="utf-8")
+    (folder / "secret.md").write_text(f"# secret\n\nThe safe opens with {MARK}.\n", encoding="utf-8")
+    FORGETTING[program](command, folder, home)
+    files = (path for path in folder.parent.rglob("*") if path.is_file())
+    return sorted(path.name for path in files if MARK.encode() in path.read_bytes())
+
+
 def main() -> int:
     """Print a table for each set."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("sets", nargs="+", type=Path)
+    parser.add_argument("sets", nargs="*", type=Path)
     parser.add_argument("--out", type=Path, required=True, help="an empty folder for notes and indexes")
     parser.add_argument("--questions", type=int, default=100)
     parser.add_argument("--peer", action="append", default=[], metavar="NAME=COMMAND")
@@ -230,6 +274,10 @@ def main() -> int:
                 f"  {row.way:24}{row.five:6.2f}{row.ten:6.2f}{row.silent:6.2f}{row.milliseconds:8.0f} ms",
                 flush=True,
             )
+    print("files with the text of a note after it was deleted")
+    for program, command in commands.items():
+        names = left(program, command, given.out.resolve())
+        print(f"  {program:24}{len(names):6}  {', '.join(names)}", flush=True)
     return 0
 
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, Playwright, sync_playwright
 
 from mnemark_agents import daemon
 
@@ -166,17 +166,22 @@ class Screens:
         print(path)
 
 
+def launched(play: Playwright) -> Browser:
+    """Start Chromium, this machine's own if it has one."""
+    own = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    sandbox = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    return play.chromium.launch(executable_path=own, args=sandbox)
+
+
 def main() -> None:
     """Take the pictures."""
     target = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs" / "images"
     target.mkdir(parents=True, exist_ok=True)
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    sandbox = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as play:
         os.environ["MNEMARK_CONFIG"] = str(Path(folder) / "config.toml")
         for language in month.LANGUAGES:
             month.build(language, Path(folder) / language)
-        browser = play.chromium.launch(executable_path=chromium, args=sandbox)
+        browser = launched(play)
         with daemon_in(Path(folder) / "state") as at:
             screens = Screens(browser, at, Path(folder), target)
             if len(sys.argv) > 1:

@@ -3,7 +3,7 @@
 import contextlib
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
@@ -113,7 +113,7 @@ class Searcher:
         self._opened = OpenedIndex(workspace, visible, embedder)
         self._in_time = RecallInTime(self._opened.rest)
         self._has_written = False
-        self._loader = Loader(self._load_files, self._load_words, self._loaded, self._in_time)
+        self._loader = Loader(self._load_files, load_words, self._loaded, self._in_time)
         folders = mounts_of(workspace.root, config.mounts) if mounts is None else mounts
         self.mounts = Mounts(workspace, folders, self._open_mount)
         self._facts_wanted = True
@@ -246,13 +246,8 @@ class Searcher:
         """Load all that a recall needs, now: for a host that waits for it at its start."""
         self._loader.load()
 
-    def _load_words(self) -> None:
-        cross_language.load(understand("加载 load", now=self.workspace.now()).terms)
-        instructs("load")  # what is found is judged by signs, 0.1 s to read
-
     def _load_files(self) -> None:
-        from mnemark.retrieval import block, words  # noqa: F401 - words alone need these
-
+        _load_modules()
         self.embeddings.load()
         with self.reader.reading():
             pass
@@ -464,3 +459,14 @@ class Searcher:
         except OutOfTimeError:
             return LATE
         return Recall(text=packed.text, used=tuple(one.ref for one in packed.hits), **found._asdict())
+
+
+def load_words() -> None:
+    """Load what the recalls of all workspaces share: 0.3 s, in which no other thread goes on for long."""
+    _load_modules()
+    cross_language.load(understand("加载 load", now=datetime.now(UTC)).terms)
+    instructs("load")  # what is found is judged by signs, 0.1 s to read
+
+
+def _load_modules() -> None:
+    from mnemark.retrieval import block, just_written, words  # noqa: F401 - words alone need these

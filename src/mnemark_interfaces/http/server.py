@@ -26,6 +26,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from mnemark._version import __version__
 from mnemark.errors import BusyError, MnemarkError, UsageError
 from mnemark.files import platform
+from mnemark.retrieval.searcher import load_words
 from mnemark_agents import daemon
 from mnemark_agents.upkeep import keep_up
 from mnemark_interfaces.http import door_file
@@ -151,6 +152,7 @@ def serve(settings: Settings, *, on_ready: Callable[[daemon.Daemon], None]) -> N
     with contextlib.ExitStack() as stack:
         _lock(stack, folder / daemon.LOCK)
         (folder / daemon.STATE).unlink(missing_ok=True)  # left by a killed daemon
+        load_words()  # who finds a daemon finds one that answers in time
         kept = door_file.load()
         listener = stack.enter_context(_listening(settings.port, kept))
         kept.listens_at(port := listener.getsockname()[1], asked=bool(settings.port))
