@@ -30,7 +30,11 @@ def pydantic_ai(memory: AgentMemory, script: Script, said: str, form: Form) -> s
         return str((await agent.run(said)).output)
 
     if form == "plain":
-        return str(agent.run_sync(said).output)
+        found = agent.run_sync(said)
+        parts = [part for message in found.all_messages() for part in message.parts]
+        kept = [part.content for part in parts if part.part_kind == "user-prompt"]
+        assert kept == [said], "its history keeps no recall"
+        return str(found.output)
     return asyncio.run(whole() if form == "async" else streamed())
 
 
@@ -128,7 +132,12 @@ def agent_framework(memory: AgentMemory, script: Script, said: str, form: Form) 
     agent = Agent(models.agent_framework(script), context_providers=[provider(memory)])
 
     async def whole() -> str:
-        return str((await agent.run(said)).text)
+        session = agent.create_session()
+        answer = await agent.run(said, session=session)
+        messages = session.to_dict()["state"]["in_memory"]["messages"]
+        kept = [part["text"] for one in messages if one["role"] == "user" for part in one["contents"]]
+        assert kept == [said], "its session keeps no recall"
+        return str(answer.text)
 
     async def streamed() -> str:
         return "".join([one.text async for one in agent.run(said, stream=True)])
@@ -144,7 +153,9 @@ def smolagents(memory: AgentMemory, script: Script, said: str, form: Form) -> st
 
     agent = connect(memory, ToolCallingAgent(tools=[], model=models.smolagents(script), verbosity_level=0))
     if form == "plain":
-        return str(agent.run(said))
+        answer = str(agent.run(said))
+        assert agent.memory.steps[0].task == said, "its memory keeps no recall"
+        return answer
     return str(next(one.output for one in agent.run(said, stream=True) if isinstance(one, FinalAnswerStep)))
 
 

@@ -86,7 +86,10 @@ def test_a_memory_that_cannot_be_opened_leaves_the_agent_alone(
 @pytest.mark.parametrize(("host", "form"), EACH)
 def test_two_users_at_once_do_not_see_each_other(host: Host, form: Form, tmp_path: Path) -> None:
     script = Script("Noted.")
-    with AgentMemory(tmp_path / "w", user="ann") as ann, AgentMemory(tmp_path / "w", user="bob") as bob:
+    with (  # who they are is no question of time
+        AgentMemory(tmp_path / "w", user="ann", deadline=5.0) as ann,
+        AgentMemory(tmp_path / "w", user="bob", deadline=5.0) as bob,
+    ):
         host(ann, script, TOLD, form)
         host(bob, script, "The gate of the yard is green.", form)
         assert ann.flush()
@@ -118,7 +121,7 @@ def test_copies_of_an_agent_have_its_memory(tmp_path: Path) -> None:
 def test_one_of_several_users_has_a_memory_of_their_own(host: Host, form: Form, tmp_path: Path) -> None:
     script = Script("Noted.")
     for user, said in (("ann", TOLD), ("bob", ASKED), ("ann", ASKED)):
-        with AgentMemory(tmp_path / "w", user=user) as memory:
+        with AgentMemory(tmp_path / "w", user=user, deadline=5.0) as memory:
             host(memory, script, said, form)
     assert ["pelican" in request.said("user") for request in script.requests] == [True, False, True]
     assert set(BOUND) <= set(script.requests[-1].tools)
