@@ -24,7 +24,7 @@ host, forms = next((host, forms) for host, forms in HOSTS.items() if host.__name
 script = Script("Noted.")
 with AgentMemory(folder) as memory:
     host(memory, script, said, forms[0])
-print(script.requests[-1].said("user"))
+print(script.requests[-1].said("user"), memory.counts)
 """
 
 
@@ -43,6 +43,6 @@ def test_what_was_told_in_one_run_is_known_in_the_next(
         return done.stdout
 
     run(TOLD)
-    assert "pelican" in run(ASKED)
+    assert "pelican" in (found := run(ASKED)), found
     assert [content for role, content in turns(tmp_path / "w") if role == "user"] == [TOLD, ASKED]
     assert not list(tmp_path.rglob("daemon.json"))
