@@ -292,15 +292,15 @@ def _openclaw(caller: Caller, project: Path | None) -> tuple[Target, ...]:
     )
 
 
-def _pi(workspace: Path, project: Path | None) -> tuple[Target, ...]:
+def _pi(caller: Caller, project: Path | None) -> tuple[Target, ...]:
     home = project / ".pi" if project else homes.pi()
-    script = plugins.script("pi", _plugin_words("pi", workspace))
+    script = plugins.script("pi", caller.line("hook", "--agent", "pi"), caller.mark)
     # It offers its model no tool of a server that does not say so.
-    servers = _server(workspace, "mcpServers", exposure="direct")
+    servers = _server(caller, "mcpServers", exposure="direct")
     return (
         _ours_whole("hooks", home / "extensions/mnemark.js", script),
         Target("tools", home / "mcp.json", servers),
-        *(() if project else _commands(home, commands.PI, workspace)),
+        *(() if project else _commands(home, commands.PI, caller)),
     )
 
 
