@@ -31,7 +31,7 @@ def home(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def bridge(tmp_path: Path, home: Path) -> Iterator[NanobotBridge]:
-    made = NanobotBridge(tmp_path / "mnemark", home)
+    made = NanobotBridge(tmp_path / "mnemark", home, limit=5.0)  # what is found is no question of time
     assert made.ready(20)
     yield made
     made.close()
@@ -143,7 +143,9 @@ def _sleeps(*_: Any, **__: Any) -> Any:
 
 
 @pytest.mark.timed
-def test_a_slow_memory_delays_no_turn(bridge: NanobotBridge, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_memory_delays_no_turn(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bridge = NanobotBridge(tmp_path / "mnemark", home)
+    assert bridge.ready(20)
     monkeypatch.setattr(Memory, "recall", _sleeps)
 
     async def both() -> tuple[str, str, float]:
@@ -156,6 +158,7 @@ def test_a_slow_memory_delays_no_turn(bridge: NanobotBridge, monkeypatch: pytest
     assert (first, second) == ("", "")
     assert took < 3 * LIMIT
     assert bridge.counts == {"late": 1, "busy": 1}
+    bridge.close()
 
 
 def test_a_failing_memory_is_counted_and_told_once(

@@ -84,14 +84,15 @@ def test_a_conversation_of_the_framework_is_a_session_unless_one_is_named(tmp_pa
 
 
 def test_memories_of_a_process_share_a_workspace_and_close_it_together(tmp_path: Path) -> None:
-    one, two = AgentMemory(tmp_path / "w"), AgentMemory(tmp_path / "w", user="ann")
+    one = AgentMemory(tmp_path / "w", deadline=5.0)
+    two = AgentMemory(tmp_path / "w", user="ann", deadline=5.0)
     one.close()
     one.close()
     two.before(TOLD)
     two.after("Noted.")
     two.close()
     assert two.counts == {"silent": 1, "kept": 2}
-    with AgentMemory(tmp_path / "w") as again:
+    with AgentMemory(tmp_path / "w", deadline=5.0) as again:
         assert again.before(ASKED) == "", "what ann said is hers"
     with AgentMemory(tmp_path / "w", user="ann", deadline=5.0) as hers:
         assert "Kestrel" in hers.before(ASKED)
