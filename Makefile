@@ -3,7 +3,6 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-HOSTS := .adapters
 LOCKING := .lock
 PAGES := .site
 # The first tier: what is pure, and of search, facts, erasing and hooks the plainest.
@@ -18,7 +17,7 @@ LINEAR := tests/test_linear.py tests/text/test_linear.py tests/test_patterns.py
 # Tests start hundreds of processes, each of which would compile mnemark anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo quick test timed check lint types layers verify browser agents release lowest lock sbom reader adapters conformance client site load format clean
+.PHONY: help demo quick test timed check lint types layers verify browser agents release lowest lock sbom reader adapters frameworks smoke conformance client site load format clean
 
 help:            ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -83,7 +82,7 @@ LOCK := $(LOCKING)/bin/uv pip compile --quiet --upgrade --universal --python-ver
   --no-emit-index-url --no-annotate --custom-compile-command "make lock"
 
 lock: $(LOCKING)/bin/uv ## choose the newest versions for development and CI, with their hashes
-	@$(foreach group,dev adapters browser,$(LOCK) --group $(group) --output-file requirements/$(group).txt pyproject.toml;)
+	@$(foreach group,dev adapters frameworks hermes litellm browser,$(LOCK) --group $(group) --output-file requirements/$(group).txt pyproject.toml;)
 	@$(LOCK) --group pyproject.toml:site --output-file requirements/site.txt
 
 sbom: $(LOCKING)/bin/uv ## write the bill of materials of an installation: dist/mnemark.cdx.json
@@ -97,16 +96,27 @@ sbom: $(LOCKING)/bin/uv ## write the bill of materials of an installation: dist/
 release: $(STAMP) ## dist/: wheel, sdist, bundles for agents, a .deb; each way of installing them tried here
 	@$(BIN)/python -m tools.release
 
-$(HOSTS)/.installed: pyproject.toml requirements/adapters.txt
-	@test -x $(HOSTS)/bin/python || $(PYTHON) -m venv $(HOSTS)
-	@$(HOSTS)/bin/python $(INSTALL) --require-hashes --no-deps --requirement requirements/adapters.txt
-	@$(HOSTS)/bin/python $(INSTALL) --no-deps --no-build-isolation --editable .
+# Environments with the hosts of adapters, each by its own list: they do not go together.
+.adapters/.installed .frameworks/.installed .hermes/.installed .litellm/.installed: .%/.installed: pyproject.toml requirements/%.txt
+	@test -x .$*/bin/python || $(PYTHON) -m venv .$*
+	@.$*/bin/python $(INSTALL) --require-hashes --no-deps --requirement requirements/$*.txt
+	@.$*/bin/python $(INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
-# In a host a recall has 150 ms; where others take the machine it is late, and what it would have known is missing.
-adapters: $(HOSTS)/.installed ## run the adapters in their real hosts (fetched into .adapters); one that fails is tried again
-	@$(HOSTS)/bin/python -m pytest -q tests/adapters || \
-	  $(HOSTS)/bin/python -m pytest -q --last-failed tests/adapters
+# In a host a recall has 150 ms; where others take the machine it is late, and what it would have known is missing:
+# what fails is tried again.
+TWICE = @.$(1)/bin/python -m pytest -q $(2) || .$(1)/bin/python -m pytest -q --last-failed $(2)
+
+adapters: .adapters/.installed ## run the adapters in their real hosts (fetched into .adapters); one that fails is tried again
+	$(call TWICE,adapters,tests/adapters)
+
+frameworks: .frameworks/.installed .hermes/.installed .litellm/.installed ## the same of those that do not go with these
+	$(call TWICE,frameworks,tests/frameworks tests/adapters/test_frameworks_page.py)
+	$(call TWICE,hermes,tests/frameworks/test_hermes.py)
+	$(call TWICE,litellm,tests/frameworks/test_litellm.py)
+
+smoke: .frameworks/.installed ## of these, two cold runs of an agent of each framework (half a minute)
+	$(call TWICE,frameworks,tests/frameworks/test_cold.py)
 
 conformance: $(STAMP) ## the MCP suite, the Inspector and the official clients (npm; fetches into .conformance)
 	@$(BIN)/python tools/conformance.py all
@@ -145,4 +155,4 @@ format: $(STAMP) ## rewrite the code in the project's style
 	@$(BIN)/ruff format .
 
 clean:           ## remove what was made
-	rm -rf $(VENV) .agents $(HOSTS) $(LOCKING) $(PAGES) site .lowest .sbom .reader .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .agents .adapters .frameworks .hermes .litellm $(LOCKING) $(PAGES) site .lowest .sbom .reader .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -74,3 +74,13 @@ def no_folders_above(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
         for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"):
             patch.delenv(name, raising=False)
         yield
+
+
+@pytest.fixture
+def left(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """What is left to a process in the background, which is not started."""
+    from mnemark_agents import daemon
+
+    found: list[list[str]] = []
+    monkeypatch.setattr(daemon, "spawn", lambda words, **_: found.append(list(words)))
+    return found

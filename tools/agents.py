@@ -25,10 +25,11 @@ PINNED = {
     "@github/copilot": ("copilot", "copilot", "1.0.102"),
     "openclaw": ("openclaw", "openclaw", "2026.9.6"),
     "cline": ("cline", "cline", "3.0.65"),
+    "@earendil-works/pi-coding-agent": ("pi", "pi", "1.6.0"),
 }
 """Command, name in `mnemark connect` and version, by package."""
 NODE: Final = "node@26.10.0"
-"""OpenClaw needs a newer Node than most systems have."""
+"""OpenClaw and Pi need a newer Node than most systems have."""
 
 
 UNFETCHED = 75
@@ -43,7 +44,7 @@ def install(folder: Path, agents: Collection[str], *, latest: bool) -> Path:
         if agent in agents
     ]
     folder.mkdir(parents=True, exist_ok=True)
-    node = [NODE] if "openclaw" in agents else []
+    node = [NODE] if {"openclaw", "pi"}.intersection(agents) else []
     npm = ["npm", "install", "--prefix", str(folder), "--no-audit", "--no-fund", "--loglevel=error"]
     try:
         for packages in filter(None, (node, [*node, *wanted])):
@@ -90,7 +91,9 @@ def main() -> int:
             continue
         found = version_of(binaries, command)
         print(f"{agent} {found}", flush=True)
-        tests = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", command,
+        others = [name for name in known if command in name and name != agent]
+        tests = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider",
+                 "-k", " and not ".join((command, *others)),
                  "tests/agent/test_real_agents.py", "tests/agent/test_real_tools.py",
                  *(["tests/agent/test_real_bundles.py"] if given.bundles else [])]  # fmt: skip
         if subprocess.run(tests, env=environment, cwd=ROOT, check=False).returncode:

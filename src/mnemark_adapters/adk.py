@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
-from mnemark.errors import MnemarkError
 from mnemark.files.scopes import scope_name
 from mnemark.files.sessions import list_sessions
 from mnemark.text.quoting.fence import strip_fences
 from mnemark_adapters.items import ItemLog, NewItem
+from mnemark_adapters.needs import needs
 
 if TYPE_CHECKING:
     from mnemark.memory.memory import Memory
@@ -64,10 +64,8 @@ def memory_service(memory: "Memory") -> Any:
     Raises:
         MnemarkError: the ADK is not installed.
     """
-    try:
+    with needs("Google ADK", "google-adk"):
         from google.adk.memory import base_memory_service  # type: ignore[import-untyped, unused-ignore]
-    except ImportError as error:
-        raise MnemarkError(f"the memory service needs ADK ({error}); run: pip install google-adk") from error
     logs = EventLogs(memory)
 
     class MnemarkMemoryService(base_memory_service.BaseMemoryService):  # type: ignore[misc] # the ADK is optional

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from mnemark.errors import MnemarkError
 from mnemark_adapters.memory_files import MemoryFiles
+from mnemark_adapters.needs import needs
 
 if TYPE_CHECKING:
     from mnemark.memory.memory import Memory
@@ -51,14 +52,10 @@ def async_memory_tool(memory: "Memory", folder: str = "memories", *, scope: str 
 
 def _sdk(name: str) -> tuple[Any, type[Exception]]:
     """Return a class of the SDK, and its error."""
-    try:
+    with needs("Anthropic's SDK", "anthropic"):
         from anthropic.lib import tools  # type: ignore[import-not-found]
 
         return getattr(tools, name), tools.ToolError
-    except (ImportError, AttributeError) as error:
-        raise MnemarkError(
-            f"the memory tool needs Anthropic's SDK ({error}); run: pip install -U anthropic"
-        ) from error
 
 
 def _calls(files: MemoryFiles) -> Mapping[str, Callable[..., str]]:

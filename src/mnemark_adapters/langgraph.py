@@ -9,8 +9,9 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from mnemark.errors import MnemarkError, UsageError
+from mnemark.errors import UsageError
 from mnemark_adapters.items import text_in
+from mnemark_adapters.needs import needs
 from mnemark_adapters.store_items import StoreItem, StoreItems, under
 
 if TYPE_CHECKING:
@@ -41,10 +42,8 @@ def memory_store(
         UsageError: `index` has other keys.
     """
     fields = _searched_fields(index or {})
-    try:
+    with needs("LangGraph", "langgraph"):
         from langgraph.store import base  # type: ignore[import-not-found]
-    except ImportError as error:
-        raise MnemarkError(f"the store needs LangGraph ({error}); run: pip install langgraph") from error
     operations = _Operations(base, StoreItems(memory, user=user, agent=agent), fields)
 
     class MnemarkStore(base.BaseStore):  # type: ignore[misc] # LangGraph is optional

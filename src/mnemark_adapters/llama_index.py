@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mnemark.errors import MnemarkError
 from mnemark.text.quoting.fence import strip_fences
+from mnemark_adapters.needs import needs
 from mnemark_agents.hook.told import told
 
 if TYPE_CHECKING:
@@ -46,10 +46,8 @@ def memory_block(
     Raises:
         MnemarkError: LlamaIndex is not installed.
     """
-    try:
+    with needs("LlamaIndex", "llama-index-core"):
         from llama_index.core.memory import BaseMemoryBlock  # type: ignore[import-not-found]
-    except ImportError as error:
-        raise _missing(error) from error
     seen = _SeenMessages(memory.session(session_id, user=user, agent=agent))
 
     class MnemarkBlock(BaseMemoryBlock[str]):  # type: ignore[misc] # LlamaIndex is optional
@@ -62,10 +60,6 @@ def memory_block(
             await asyncio.to_thread(seen.left, messages)
 
     return MnemarkBlock(name=name, description="What memory has to say, quoted and dated.")
-
-
-def _missing(error: ImportError) -> MnemarkError:
-    return MnemarkError(f"the block needs LlamaIndex ({error}); run: pip install llama-index-core")
 
 
 async def _recalled(

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from nanobot.agent.tools.base import Tool, ToolResult
 
 from mnemark.errors import MnemarkError, UsageError
-from mnemark_adapters.nanobot_bridge import RecallRequest, bridge, root_for
+from mnemark_adapters.bridge import RecallRequest, Where
+from mnemark_adapters.nanobot_bridge import bridge, root_for
 from mnemark_adapters.nanobot_turns import is_skipped
 from mnemark_interfaces.tools import BY_NAME, known_arguments
 from mnemark_interfaces.tools_run import call
 
 if TYPE_CHECKING:
-    from mnemark_adapters.nanobot_bridge import Bridge
+    from mnemark_adapters.nanobot_bridge import NanobotBridge
 
 _log = logging.getLogger("mnemark.agent")
 _WATCHED = "_mnemark_watched"
@@ -40,7 +41,7 @@ class _MemoryTool(Tool):  # type: ignore[misc] # nanobot is not there where type
     _plugin_discoverable = False
     _mnemark_tool: ClassVar[str] = ""
 
-    def __init__(self, bridge: "Bridge") -> None:
+    def __init__(self, bridge: "NanobotBridge") -> None:
         self._bridge = bridge
 
     @classmethod
@@ -103,7 +104,7 @@ class MemorySearch(_MemoryTool):
     _plugin_discoverable = True
     _mnemark_tool = "memory_search"
 
-    def __init__(self, bridge: "Bridge") -> None:
+    def __init__(self, bridge: "NanobotBridge") -> None:
         super().__init__(bridge)
         self._session_store: Any = None
         self._start_times: dict[str, str] = {}
@@ -152,7 +153,7 @@ class MemorySearch(_MemoryTool):
         session = self._session_store.get_cached(key) if self._session_store is not None else None
         messages = list(getattr(session, "messages", ()))[getattr(session, "last_archived", 0) :]
         seen = sum(1 for one in messages if one.get("role") in {"user", "assistant"} and one.get("content"))
-        return RecallRequest(key, str(request.original_user_text or ""), seen)
+        return RecallRequest(Where(key), str(request.original_user_text or ""), seen)
 
     def _on_started(self, event: Any) -> None:
         self._start_times[event.context.session_key] = datetime.now().isoformat()  # noqa: DTZ005 - as nanobot writes it
@@ -169,7 +170,7 @@ class MemorySearch(_MemoryTool):
         new = [one for one in session.messages if str(one.get("timestamp") or "") >= start]
         if any(one.get("_automation_turn") for one in new):
             return
-        self._bridge.keep(key, [public_history_message(one) for one in new])
+        self._bridge.record(key, [public_history_message(one) for one in new])
 
 
 def _asks(load: Any) -> Any:

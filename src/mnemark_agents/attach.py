@@ -17,7 +17,7 @@ from mnemark.memory.prompt.briefing import BUDGET
 from mnemark.memory.sessions.session import Session
 from mnemark.text.quoting.fence import all_fenced, strip_fences
 from mnemark_agents.dispatch import AgentHook, Dispatcher
-from mnemark_agents.hook.event import FLOOR, is_small_talk, message_text
+from mnemark_agents.hook.event import FLOOR, is_small_talk, message_text, with_block
 from mnemark_agents.hook.told import told
 from mnemark_agents.upkeep import start_if_due
 from mnemark_agents.worker import Worker
@@ -129,10 +129,7 @@ class Attached:
             self._note_activity()
             outcomes = self._dispatcher.tell("message_received", said)
             quoted = "\n".join(_well_quoted([outcome.value for outcome in outcomes]))
-            if quoted and isinstance(content, list):
-                found[-1]["content"] = [{"type": "text", "text": quoted}, *content]
-            elif quoted:
-                found[-1]["content"] = f"{quoted}\n\n{content}"
+            found[-1]["content"] = with_block(quoted, content)
         return found
 
     def tool(self, tool: str, arguments: Any = None, result: Any = None, **about: Any) -> None:

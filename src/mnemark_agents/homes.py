@@ -45,6 +45,11 @@ def openclaw() -> Path:
     return folder_named("OPENCLAW_STATE_DIR", ".openclaw" if profile == "default" else f".openclaw-{profile}")
 
 
+def pi() -> Path:
+    """Return Pi's settings folder."""
+    return folder_named("PI_CODING_AGENT_DIR", ".pi/agent")
+
+
 def settings() -> Path:
     """Return the folder of the user's settings (XDG)."""
     return folder_named("XDG_CONFIG_HOME", ".config")

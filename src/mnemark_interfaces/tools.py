@@ -244,6 +244,12 @@ TOOLS: Final[tuple[Tool, ...]] = (
 )  # fmt: skip
 
 BY_NAME: Final[Mapping[str, Tool]] = {tool.name: tool for tool in TOOLS}
+BOUND: Final[Mapping[str, Tool]] = {
+    tool.name: tool._replace(properties={name: about for name, about in tool.properties.items()
+                                         if name not in {"scope", "replaces", "source"}})
+    for tool in TOOLS if tool.name not in {"memory_correct", "memory_forget", "memory_status"}
+}  # fmt: skip
+"""The tools for one of several users, without what reaches the memory of others."""
 
 
 def listed() -> list[dict[str, Any]]:

@@ -12,12 +12,22 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mnemark._version import __version__
 from mnemark.errors import BusyError, IntegrityError, MnemarkError, UsageError, one_of
+from mnemark.files import layout
 from mnemark.files.scopes import check_known
 from mnemark.files.unread import told
 from mnemark.text.quoting.fence import fence, inert, visible
 from mnemark.text.words.tokens import cut_to_tokens
 from mnemark_agents.hook.project import project_of, scope_of_statement
-from mnemark_interfaces.tools import BY_NAME, BY_USER, COMMAND, Tool, failed, known_arguments, with_tools
+from mnemark_interfaces.tools import (
+    BOUND,
+    BY_NAME,
+    BY_USER,
+    COMMAND,
+    Tool,
+    failed,
+    known_arguments,
+    with_tools,
+)
 
 if TYPE_CHECKING:
     from mnemark.memory.memory import Memory
@@ -36,21 +46,26 @@ Result = dict[str, Any]
 Run = Callable[["Memory", dict[str, Any]], Result]
 
 
-def call(memory: "Memory", name: str, given: Mapping[str, Any], *, folder: str = "") -> Result:
+def call(
+    memory: "Memory", name: str, given: Mapping[str, Any], *, folder: str = "", bound: str = ""
+) -> Result:
     """Return the result of `tools/call`: `content`, `structuredContent`, `isError`.
 
     A `MnemarkError` becomes a result with its message, for the model to act on. Without a scope, a call is
-    about the memory of the project in `folder`, where the client works, beside the shared one.
+    about the memory of the project in `folder`, where the client works, beside the shared one. With `bound`,
+    it reaches that scope and the shared memory only, as for one of many users: a tool of `BOUND`.
 
     Raises:
         UsageError: there is no such tool.
     """
-    tool = BY_NAME.get(name)
+    tool = (BOUND if bound else BY_NAME).get(name)
     if tool is None:
-        raise UsageError(f"there is no tool {name!r}; tools: {', '.join(BY_NAME)}")
+        raise UsageError(f"there is no tool {name!r}; tools: {', '.join(BOUND if bound else BY_NAME)}")
     try:
         arguments = known_arguments(tool, given)
-        if folder and "scope" in tool.properties and "scope" not in arguments:
+        if bound:
+            arguments = _within(tool, arguments, bound)
+        elif folder and "scope" in tool.properties and "scope" not in arguments:
             arguments |= _scope_at(memory, tool, arguments, folder)
         elif tool.reads:
             check_known(memory.workspace.scopes(), arguments.get("scope"))
@@ -59,6 +74,17 @@ def call(memory: "Memory", name: str, given: Mapping[str, Any], *, folder: str =
         return failed(str(error))
     text = json.dumps(data, ensure_ascii=False)
     return {"content": [{"type": "text", "text": text}], "structuredContent": data, "isError": False}
+
+
+def _within(tool: Tool, given: Mapping[str, Any], bound: str) -> Result:
+    """Return the arguments of a call in one scope; raise UsageError for a path in another."""
+    for name in ("path", "around"):
+        parts = str(given.get(name, "")).replace("\\", "/").split("/")
+        own = [part for part in parts if part not in {"", "."}]
+        elsewhere = own and own[0].casefold() in layout.SCOPES and own[:2] != bound.split("/")
+        if elsewhere or ".." in own:
+            raise UsageError(f"{given[name]!r} is not in this memory; use a path from memory_search")
+    return {**given, "scope": bound} if "scope" in BY_NAME[tool.name].properties else dict(given)
 
 
 def _scope_at(memory: "Memory", tool: Tool, given: Mapping[str, Any], folder: str) -> Result:

@@ -1,4 +1,7 @@
-"""A scripted model with OpenAI's chat completions protocol, on loopback; keeps what each request held."""
+"""A scripted model with OpenAI's chat completions protocol, and texts of its responses protocol, on loopback.
+
+It keeps what each request held.
+"""
 
 import json
 import threading
@@ -70,6 +73,12 @@ class Handler(BaseHTTPRequestHandler):
         message = _message(said, len(self.model.requests))
         finish = "stop" if isinstance(said, str) else "tool_calls"
         base = {"id": "chat_1", "created": 1, "model": "scripted"}
+        if self.path.endswith("/responses"):
+            part: dict[str, Any] = {"type": "output_text", "text": said, "annotations": []}
+            output = [{**message, "type": "message", "id": "m1", "status": "completed", "content": [part]}]
+            whole = {**base, "object": "response", "created_at": 1, "status": "completed", "output": output}
+            self._send(json.dumps(whole).encode(), "application/json")
+            return
         if not body.get("stream"):
             choice = {"index": 0, "message": message, "finish_reason": finish}
             usage = {"prompt_tokens": 9, "completion_tokens": 3, "total_tokens": 12}

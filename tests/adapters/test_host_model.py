@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mnemark import Memory
-from mnemark_adapters.nanobot_bridge import Bridge
+from mnemark_adapters.nanobot_bridge import NanobotBridge
 from mnemark_adapters.openakita import OpenAkitaMemory
 
 NOTED = json.dumps(
@@ -95,10 +95,10 @@ def test_nanobots_provider_reads_a_session_that_is_silent(root: Path, tmp_path: 
         return SimpleNamespace(content=NOTED)
 
     async def run() -> None:
-        bridge = Bridge(root, tmp_path / "home", idle=0.2)
+        bridge = NanobotBridge(root, tmp_path / "home", idle=0.2)
         assert await asyncio.to_thread(bridge.ready, 30.0)
         bridge.ask, bridge.loop = ask, asyncio.get_running_loop()
-        bridge.keep("cli:main", [{"role": role, "content": text} for role, text in SAID])
+        bridge.record("cli:main", [{"role": role, "content": text} for role, text in SAID])
         for _ in range(300):
             if "Worth knowing" in page(root):
                 break

@@ -14,10 +14,12 @@ import pytest
 from mnemark import Memory
 from mnemark.errors import MnemarkError, UsageError
 from mnemark.text.quoting.fence import fence
-from mnemark_adapters.nanobot_bridge import LIMIT, Bridge, RecallRequest, root_for
+from mnemark_adapters.bridge import LIMIT, RecallRequest, Where
+from mnemark_adapters.nanobot_bridge import NanobotBridge, root_for
 from mnemark_adapters.nanobot_turns import HISTORY, executions, is_skipped
-from mnemark_agents import daemon
 from mnemark_agents.hook import background
+
+pytestmark = pytest.mark.usefixtures("left")
 
 
 @pytest.fixture
@@ -27,17 +29,9 @@ def home(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.fixture(autouse=True)
-def left(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """What a bridge leaves to a process in the background."""
-    found: list[list[str]] = []
-    monkeypatch.setattr(daemon, "spawn", lambda words, **_: found.append(list(words)))
-    return found
-
-
 @pytest.fixture
-def bridge(tmp_path: Path, home: Path) -> Iterator[Bridge]:
-    made = Bridge(tmp_path / "mnemark", home)
+def bridge(tmp_path: Path, home: Path) -> Iterator[NanobotBridge]:
+    made = NanobotBridge(tmp_path / "mnemark", home, limit=5.0)  # what is found is no question of time
     assert made.ready(20)
     yield made
     made.close()
@@ -47,11 +41,11 @@ def message(role: str, content: Any, second: int = 0, **more: Any) -> dict[str, 
     return {"role": role, "content": content, "timestamp": f"2026-03-01T10:00:{second:02}", **more}
 
 
-def recall(bridge: Bridge, text: str, key: str = "cli:now", seen: int = 0) -> str:
-    return asyncio.run(bridge.recall(RecallRequest(key, text, seen)))
+def recall(bridge: NanobotBridge, text: str, key: str = "cli:now", seen: int = 0) -> str:
+    return asyncio.run(bridge.recall(RecallRequest(Where(key), text, seen)))
 
 
-def turns(bridge: Bridge, key: str) -> list[tuple[str, str]]:
+def turns(bridge: NanobotBridge, key: str) -> list[tuple[str, str]]:
     bridge.flush()
     with Memory.open(bridge.root, readonly=True) as memory:
         session = memory.session(key)
@@ -59,11 +53,11 @@ def turns(bridge: Bridge, key: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("key", ["cron:3f2a", "dream:20260301-030000", "heartbeat", "Cron:x"])
-def test_sessions_in_which_nobody_speaks_are_left_alone(bridge: Bridge, key: str) -> None:
+def test_sessions_in_which_nobody_speaks_are_left_alone(bridge: NanobotBridge, key: str) -> None:
     assert is_skipped(key)
-    bridge.keep("cli:old", [message("user", "Our staging server is called Kestrel.")])
+    bridge.record("cli:old", [message("user", "Our staging server is called Kestrel.")])
     bridge.flush()
-    bridge.keep(key, [message("user", "Check the staging server.")])
+    bridge.record(key, [message("user", "Check the staging server.")])
     assert turns(bridge, key) == []
     assert recall(bridge, "What is our staging server called?", key) == ""
 
@@ -74,17 +68,17 @@ def test_people_are_not_skipped_for_what_their_key_holds() -> None:
     )
 
 
-def test_a_turn_is_kept_once_however_often_it_is_told(bridge: Bridge) -> None:
+def test_a_turn_is_kept_once_however_often_it_is_told(bridge: NanobotBridge) -> None:
     said = [message("user", "我喜欢乌龙茶。"), message("assistant", "好的。", 1)]
     for _ in range(3):
-        bridge.keep("cli:a", said)
+        bridge.record("cli:a", said)
     assert turns(bridge, "cli:a") == [("user", "我喜欢乌龙茶。"), ("assistant", "好的。")]
     assert bridge.counts["kept"] == 2
 
 
-def test_recalled_blocks_commands_and_automations_are_not_learned(bridge: Bridge) -> None:
+def test_recalled_blocks_commands_and_automations_are_not_learned(bridge: NanobotBridge) -> None:
     block = fence("The door code is 1234.", label="memory")
-    bridge.keep(
+    bridge.record(
         "cli:a",
         [
             message("user", f"What now?\n\n{block}"),
@@ -97,9 +91,9 @@ def test_recalled_blocks_commands_and_automations_are_not_learned(bridge: Bridge
     assert turns(bridge, "cli:a") == [("user", "What now?"), ("assistant", "This.")]
 
 
-def test_secrets_are_taken_out_before_anything_is_written(bridge: Bridge) -> None:
+def test_secrets_are_taken_out_before_anything_is_written(bridge: NanobotBridge) -> None:
     secret = "ghp_" + "a1B2" * 9
-    bridge.keep("cli:a", [message("user", f"My token is {secret}.")])
+    bridge.record("cli:a", [message("user", f"My token is {secret}.")])
     assert turns(bridge, "cli:a")
     assert not [p for p in bridge.root.rglob("*") if p.is_file() and secret.encode() in p.read_bytes()]
 
@@ -127,8 +121,8 @@ def test_tool_calls_become_observations_but_memorys_own_do_not() -> None:
     ]
 
 
-def test_what_the_model_has_before_it_is_not_recalled(bridge: Bridge) -> None:
-    bridge.keep("cli:a", [message("user", "Our staging server is called Kestrel.")])
+def test_what_the_model_has_before_it_is_not_recalled(bridge: NanobotBridge) -> None:
+    bridge.record("cli:a", [message("user", "Our staging server is called Kestrel.")])
     bridge.flush()
     question = "What is our staging server called?"
     assert "Kestrel" in recall(bridge, question, "cli:b")
@@ -136,7 +130,7 @@ def test_what_the_model_has_before_it_is_not_recalled(bridge: Bridge) -> None:
     assert "Kestrel" in recall(bridge, question, "cli:a", seen=0), "as after /new"
 
 
-def test_each_turn_knows_the_person(bridge: Bridge) -> None:
+def test_each_turn_knows_the_person(bridge: NanobotBridge) -> None:
     (bridge.root / "USER.md").write_text("Always answer in British English.\n", "utf-8")
     bridge.ready()
     assert recall(bridge, "Hello").count("British English") == 1
@@ -149,23 +143,26 @@ def _sleeps(*_: Any, **__: Any) -> Any:
 
 
 @pytest.mark.timed
-def test_a_slow_memory_delays_no_turn(bridge: Bridge, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_memory_delays_no_turn(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bridge = NanobotBridge(tmp_path / "mnemark", home)
+    assert bridge.ready(20)
     monkeypatch.setattr(Memory, "recall", _sleeps)
 
     async def both() -> tuple[str, str, float]:
         started = time.monotonic()
-        first = await bridge.recall(RecallRequest("cli:a", "What is it called?"))
-        second = await bridge.recall(RecallRequest("cli:a", "What is it called?"))
+        first = await bridge.recall(RecallRequest(Where("cli:a"), "What is it called?"))
+        second = await bridge.recall(RecallRequest(Where("cli:a"), "What is it called?"))
         return first, second, time.monotonic() - started
 
     first, second, took = asyncio.run(both())
     assert (first, second) == ("", "")
     assert took < 3 * LIMIT
     assert bridge.counts == {"late": 1, "busy": 1}
+    bridge.close()
 
 
 def test_a_failing_memory_is_counted_and_told_once(
-    bridge: Bridge, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    bridge: NanobotBridge, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def fails(*_: Any, **__: Any) -> None:
         raise OSError("the disk is gone")
@@ -179,9 +176,9 @@ def test_a_failing_memory_is_counted_and_told_once(
 
 def test_a_workspace_that_cannot_be_opened(tmp_path: Path, home: Path) -> None:
     (tmp_path / "file").write_text("x", encoding="utf-8")
-    bridge = Bridge(tmp_path / "file", home)
+    bridge = NanobotBridge(tmp_path / "file", home)
     assert not bridge.ready(20)
-    bridge.keep("cli:a", [message("user", "Hello.")])
+    bridge.record("cli:a", [message("user", "Hello.")])
     assert recall(bridge, "What is it called?") == ""
     with pytest.raises(MnemarkError, match=r"memory is off: .* is a file"):
         bridge.tools()
@@ -190,9 +187,9 @@ def test_a_workspace_that_cannot_be_opened(tmp_path: Path, home: Path) -> None:
 
 
 def test_what_is_queued_is_kept_at_the_end(tmp_path: Path, home: Path) -> None:
-    bridge = Bridge(tmp_path / "mnemark", home)
+    bridge = NanobotBridge(tmp_path / "mnemark", home)
     for number in range(30):
-        bridge.keep("cli:a", [message("user", f"Number {number}.", number)])
+        bridge.record("cli:a", [message("user", f"Number {number}.", number)])
     bridge.close()
     bridge.close()
     with Memory.open(tmp_path / "mnemark") as memory:
@@ -202,16 +199,16 @@ def test_what_is_queued_is_kept_at_the_end(tmp_path: Path, home: Path) -> None:
 def test_a_session_of_one_message_is_ended_in_the_background(
     tmp_path: Path, home: Path, left: list[list[str]]
 ) -> None:
-    bridge = Bridge(tmp_path / "mnemark", home)
+    bridge = NanobotBridge(tmp_path / "mnemark", home)
     said = ["My name is Ann and I live in Leeds.", "Hello Ann.", "Please always answer in British English."]
     turns_of = [message("user" if n % 2 == 0 else "assistant", text, n) for n, text in enumerate(said)]
-    bridge.keep("cli:a", turns_of)
+    bridge.record("cli:a", turns_of)
     bridge.close()
     assert [words[-2:] for words in left] == [[str(tmp_path / "mnemark"), "cli:a"]]
     background.run(tmp_path / "mnemark", "cli:a")
     with Memory.open(tmp_path / "mnemark") as memory:
         assert "Leeds" in {fact.value for fact in memory.facts()}
-    idle = Bridge(tmp_path / "mnemark", home)
+    idle = NanobotBridge(tmp_path / "mnemark", home)
     idle.close()
     assert len(left) == 1, "nobody spoke"
 
@@ -228,7 +225,7 @@ def test_nanobots_own_files_are_searched_and_not_written(tmp_path: Path, home: P
     )
     before = {path: path.read_bytes() for path in home.rglob("*") if path.is_file()}
     for _ in range(2):
-        bridge = Bridge(tmp_path / "mnemark", home)
+        bridge = NanobotBridge(tmp_path / "mnemark", home)
         assert bridge.ready(20)
         assert turns(bridge, HISTORY) == [("assistant", "Chose the printer Larkspur.")]
         assert bridge.tools().search("attic key").hits[0].ref.startswith("@nanobot/MEMORY.md")

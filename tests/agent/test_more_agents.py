@@ -24,6 +24,7 @@ WITH_COMMANDS = {
     "opencode": ".config/opencode/commands/mnemark-remember.md",
     "copilot": ".copilot/skills/mnemark-remember/SKILL.md",
     "openclaw": ".openclaw/skills/mnemark-remember/SKILL.md",
+    "pi": ".pi/agent/prompts/mnemark-remember.md",
 }
 
 

@@ -39,7 +39,7 @@ SECONDS = 240
 """For a session: OpenClaw takes a minute where the machine is busy."""
 RULE = "Always answer in British English."
 REPLIES = ("Noted: pelican.", "It is the word I was told.")
-AGENTS = ("claude-code", "codex", "gemini-cli", "qwen-code", "opencode", "copilot", "openclaw")
+AGENTS = ("claude-code", "codex", "gemini-cli", "qwen-code", "opencode", "copilot", "openclaw", "pi")
 WITH_TOOLS = (*AGENTS, "cline")
 AS_MODELS = ("claude-code", "codex", "gemini-cli")
 """Those with a ready setting of `[llm] command`."""
@@ -72,6 +72,10 @@ OPENCLAW = """{
   agents: { defaults: { model: { primary: 'scripted/m' } } },
 }
 """
+PI = """{"providers": {"scripted": {
+  "baseUrl": "{url}/v1", "apiKey": "x", "api": "openai-completions", "models": [{"id": "m"}]
+}}}
+"""
 QWEN = '{\n  "memory": {"enableManagedAutoMemory": false} // else it asks the model of its own accord\n}\n'
 GEMINI = '{\n  "security": {"auth": {"selectedType": "gemini-api-key"}}\n}\n'
 
@@ -87,6 +91,7 @@ SAID: dict[str, Words] = {
     "opencode": lambda _, number: ["run", "--title", f"session {number}"],  # what is said comes on stdin
     "copilot": lambda said, _: ["-p", said, "--allow-all-tools"],
     "cline": lambda said, _: [said, "--json"],
+    "pi": lambda said, _: ["--provider", "scripted", "--model", "m", "-p", said],
     "openclaw": lambda said, number: [
         "agent", "--local", "--agent", "main", "--session-id", f"session-{number}", "-m", said,
     ],
@@ -114,7 +119,7 @@ class Machine:
         for made in (self.memory, self.project, self.home):
             made.mkdir()
         dropped = ("CLAUDE", "ANTHROPIC", "OPENAI", "CODEX", "GEMINI", "GOOGLE", "MNEMARK", "XDG", "COPILOT",
-                   "OPENC", "QWEN", "CLINE")  # fmt: skip
+                   "OPENC", "QWEN", "CLINE", "PI_")  # fmt: skip
         self.env = {k: v for k, v in os.environ.items() if not k.startswith(dropped)} | {
             "HOME": str(self.home), "SCRIPTED_KEY": "x",
             "ANTHROPIC_BASE_URL": model.url, "ANTHROPIC_API_KEY": "x", "DISABLE_AUTOUPDATER": "1",
@@ -124,11 +129,12 @@ class Machine:
             "COPILOT_OFFLINE": "true", "COPILOT_PROVIDER_BASE_URL": f"{model.url}/v1",
             "COPILOT_MODEL": "gpt-4", "COPILOT_PROVIDER_API_KEY": "x", "COPILOT_AUTO_UPDATE": "false",
             "OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1",
-            "CLINE_NO_AUTO_UPDATE": "1",
+            "CLINE_NO_AUTO_UPDATE": "1", "PI_OFFLINE": "1",
         }  # fmt: skip
         settings = {
             ".codex/config.toml": CODEX, ".gemini/settings.json": GEMINI, ".openclaw/openclaw.json": OPENCLAW,
             ".config/opencode/opencode.jsonc": OPENCODE, ".qwen/settings.json": QWEN,
+            ".pi/agent/models.json": PI,
         }  # fmt: skip
         for name, text in settings.items():
             (self.home / name).parent.mkdir(parents=True)
@@ -355,6 +361,29 @@ def test_removing_leaves_every_byte_as_it_was(machine: Machine, agent: str) -> N
     assert left == before  # beside what mnemark knows of its own memory
 
 
+def test_what_is_said_while_pi_works_is_recorded_too(machine: Machine) -> None:
+    machine.connect("pi")
+    machine.model.calls.append(Call(FIRST, "bash", {"command": "sleep 1"}))
+    words = [program("pi"), "--provider", "scripted", "--model", "m", "--mode", "rpc"]
+    with subprocess.Popen(
+        words, env=machine.env, cwd=machine.project, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as pi:
+        given, told = pi.stdin, pi.stdout
+        assert given is not None
+        assert told is not None
+
+        def tell(kind: str, said: str, until: str) -> None:
+            given.write(json.dumps({"type": kind, "message": said}) + "\n")
+            given.flush()
+            while json.loads(told.readline())["type"] != until:
+                pass
+
+        tell("prompt", FIRST, "tool_execution_start")
+        tell("steer", RULE, "agent_settled")
+        given.close()
+    assert machine.turns_after(3) == [("user", FIRST), ("user", RULE), ("assistant", REPLIES[0])]
+
+
 TEA = "the tea of the harbour office is green"
 ASKED = {
     "claude-code": f"/mnemark-remember {TEA}",
@@ -363,6 +392,7 @@ ASKED = {
     "qwen-code": f"/mnemark:remember {TEA}",
     "opencode": f"/mnemark-remember {TEA}",
     "openclaw": f"/mnemark_remember {TEA}",
+    "pi": f"/mnemark-remember {TEA}",
 }
 
 

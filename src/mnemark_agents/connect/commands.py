@@ -1,7 +1,7 @@
 """Write remember, recall, forget and review as slash commands or skills of agents: one text, several forms.
 
-Sources, as of autumn 2026: the pages on custom commands of Claude Code, Gemini CLI, Qwen Code, OpenCode and
-Cursor, and agentskills.io for SKILL.md.
+Sources, as of autumn 2026: the pages on custom commands of Claude Code, Gemini CLI, Qwen Code, OpenCode,
+Pi and Cursor, and agentskills.io for SKILL.md.
 """
 
 import json
@@ -94,6 +94,7 @@ SKILLS: Final = CommandForm("skills/{name}/SKILL.md", "(what I wrote with the na
 MARKDOWN: Final = CommandForm("commands/{name}.md", "$ARGUMENTS", markdown)
 GEMINI: Final = CommandForm("commands/mnemark/{name}.toml", "{{args}}", toml, prefix="")
 QWEN: Final = CommandForm("commands/mnemark/{name}.md", "{{args}}", markdown, prefix="")
+PI: Final = CommandForm("prompts/{name}.md", "$ARGUMENTS", markdown)
 
 
 def files(

@@ -5,7 +5,7 @@ Sources, as of autumn 2026: the settings and MCP pages of Claude Code, Codex, Ge
 docs.github.com/copilot/reference/copilot-cli-reference; opencode.ai/docs/plugins, /mcp-servers, /commands;
 code.visualstudio.com/docs/agents/reference/mcp-configuration; docs.windsurf.com/windsurf/cascade/mcp;
 docs.cline.bot/mcp; zed.dev/docs/ai/mcp; modelcontextprotocol.io/quickstart/user (Claude Desktop);
-antigravity.google/docs/mcp.
+antigravity.google/docs/mcp; @earendil-works/pi-coding-agent (docs/extensions.md, docs/mcp.md).
 """
 
 import os
@@ -292,6 +292,18 @@ def _openclaw(caller: Caller, project: Path | None) -> tuple[Target, ...]:
     )
 
 
+def _pi(caller: Caller, project: Path | None) -> tuple[Target, ...]:
+    home = project / ".pi" if project else homes.pi()
+    script = plugins.script("pi", caller.line("hook", "--agent", "pi"), caller.mark)
+    # It offers its model no tool of a server that does not say so.
+    servers = _server(caller, "mcpServers", exposure="direct")
+    return (
+        _ours_whole("hooks", home / "extensions/mnemark.js", script),
+        Target("tools", home / "mcp.json", servers),
+        *(() if project else _commands(home, commands.PI, caller)),
+    )
+
+
 def _tools_only(
     path: Callable[[], Path], *keys: str, in_project: str = "", **more: Any
 ) -> Callable[[Caller, Path | None], tuple[Target, ...]]:
@@ -329,6 +341,7 @@ HOSTS: Final[tuple[Host, ...]] = (
         "openclaw", "OpenClaw", ("openclaw",), homes.openclaw, _openclaw,
         'Restart its gateway. If you have a list plugins.allow, put "mnemark" into it.',
     ),
+    Host("pi", "Pi", ("pi",), homes.pi, _pi),
     Host("cursor", "Cursor", ("cursor",), lambda: Path.home() / ".cursor", _cursor),
     Host(
         "vscode", "VS Code", ("code",), homes.vscode,

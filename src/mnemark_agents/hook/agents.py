@@ -2,7 +2,7 @@
 
 Sources, as of autumn 2026: the hooks references of Claude Code, Codex (codex-rs/hooks/schema), Gemini CLI
 (docs/hooks/reference.md), Cursor (cursor.com/docs/agent/hooks), Qwen Code (docs/users/features/hooks.md) and
-Copilot CLI (docs.github.com/copilot/reference/hooks-configuration). OpenCode and OpenClaw have plug-ins
+Copilot CLI (docs.github.com/copilot/reference/hooks-configuration). OpenCode, OpenClaw and Pi have plug-ins
 instead of hooks: ours (`connect/plugins/`) call the events by our names. Imports stay light.
 """
 
@@ -143,6 +143,7 @@ AGENTS: Final[tuple[Agent, ...]] = (
     ),
     Agent("opencode", "OpenCode", _PLUGIN, transcript=False, reads="AGENTS.md", ends=False, answer=_flat),
     Agent("openclaw", "OpenClaw", _PLUGIN, transcript=False, reads="AGENTS.md", ends=False, answer=_flat),
+    Agent("pi", "Pi", _PLUGIN, transcript=False, reads="AGENTS.md", answer=_flat),
 )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """Sync the index for a hook, in a process: `python -m mnemark_agents.hook.background ROOT [SESSION …]`.
 
-Ends the sessions first that are named; then the language model, if one is configured, reads what waits,
-and the memory is consolidated, if that is due.
+Ends the sessions first that are named, those of a user or an agent as the scope, a tab and the id; then the
+language model, if one is configured, reads what waits, and the memory is consolidated, if that is due.
 Another process that is syncing does the sync for us.
 """
 
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mnemark.errors import BusyError
+from mnemark.files import layout
 from mnemark_agents.hook.log import log
 
 if TYPE_CHECKING:
@@ -38,8 +39,9 @@ def _run(root: Path, *sessions: str) -> None:
 
     scopes = [""]
     with Memory.open(root) as memory:
-        for session in filter(None, sessions):
-            scope = scope_of_session(root, SessionLog(root, session).name) or ""
+        for word in filter(None, sessions):
+            named, session = _parts(word)
+            scope = named or scope_of_session(root, SessionLog(root, session).name) or ""
             scopes.append(scope)
             end(memory.workspace, Recorder(memory.workspace, session, scope=scope))
         with suppress(BusyError):
@@ -51,6 +53,13 @@ def _run(root: Path, *sessions: str) -> None:
         for scope in dict.fromkeys(scopes):
             # Kept for the next briefing.
             leading_facts(memory.workspace, memory.workspace.now(), scope=scope)
+
+
+def _parts(word: str) -> tuple[str, str]:
+    """Return the scope that a session is named with, empty for none, and its id, which may hold a tab."""
+    scope, tab, session = word.partition("\t")
+    named = tab and (not scope or scope.partition("/")[0] in layout.SCOPES)
+    return (scope, session) if named else ("", word)
 
 
 def _read(root: Path, memory: "Memory") -> None:

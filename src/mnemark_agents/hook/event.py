@@ -1,7 +1,7 @@
 """Parse the events of agents, and decide which prompts get a recall. Imports stay light: hooks need it."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from mnemark.errors import UsageError
@@ -104,6 +104,24 @@ def said_in(data: Mapping[str, Any]) -> str:
     """Return the prompt of an event; empty where it has none."""
     said = data.get("prompt")
     return said if isinstance(said, str) else ""
+
+
+def text_part(text: str) -> dict[str, Any]:
+    """Return a part of a message's content, as most models take it."""
+    return {"type": "text", "text": text}
+
+
+def with_block(block: str, content: Any, part: Callable[[str], Any] = text_part) -> Any:
+    """Return the content of a message, a text or a list of parts, with a block before it.
+
+    Args:
+        block: quoted; empty for none.
+        content: of the message.
+        part: makes a part of the list.
+    """
+    if not block:
+        return content
+    return f"{block}\n\n{content}" if isinstance(content, str) else [part(block), *content]
 
 
 def is_own_tool(name: str) -> bool:
