@@ -64,10 +64,10 @@ verify: $(STAMP) lowest ## long simulations, fault sweeps, the lowest versions (
 	@$(BIN)/python -m pytest -q -m "slow and timed" $(filter-out $(LINEAR),$(TIMED))
 	@$(BIN)/python tools/soak.py --minutes 3
 	@$(BIN)/python tools/many_files.py --files 100000
-	@$(BIN)/python tools/agents.py --latest || test $$? -eq 75
+	@$(BIN)/python tools/agents.py --latest --bundles || test $$? -eq 75
 
-agents: $(STAMP) ## the real agents that npm has, in the versions of tools/agents.py
-	@$(BIN)/python tools/agents.py
+agents: $(STAMP) ## the real agents that npm has, in the versions of tools/agents.py, and their plug-ins
+	@$(BIN)/python tools/agents.py --bundles
 
 $(LOCKING)/bin/uv:
 	@$(PYTHON) -m venv $(LOCKING)
@@ -94,8 +94,8 @@ sbom: $(LOCKING)/bin/uv ## write the bill of materials of an installation: dist/
 	  --output-file dist/mnemark.cdx.json .sbom/bin/python
 	@rm -rf .sbom
 
-release: $(STAMP) ## wheel and sdist, tried in clean environments of the Pythons 3.11 to 3.14 that are here
-	@$(BIN)/python tools/release.py
+release: $(STAMP) ## dist/: wheel, sdist, bundles for agents, a .deb; each way of installing them tried here
+	@$(BIN)/python -m tools.release
 
 $(HOSTS)/.installed: pyproject.toml requirements/adapters.txt
 	@test -x $(HOSTS)/bin/python || $(PYTHON) -m venv $(HOSTS)

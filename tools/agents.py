@@ -2,6 +2,7 @@
 
     python tools/agents.py [AGENT ...]     the versions below, which a change has to pass; all by default
     python tools/agents.py --latest        the newest ones; says where they behave otherwise
+    python tools/agents.py --bundles       what a release has for them, too: plug-ins and extensions
 
 npm fetches them into `--cache` (default: .agents); where it cannot, the exit code is 75.
 """
@@ -75,6 +76,7 @@ def main() -> int:
     known = [agent for _, agent, _ in PINNED.values()]
     parser.add_argument("agents", nargs="*", metavar="AGENT", help=", ".join(known))
     parser.add_argument("--latest", action="store_true")
+    parser.add_argument("--bundles", action="store_true")
     parser.add_argument("--cache", type=Path, default=ROOT / ".agents")
     given = parser.parse_args()
     if unknown := set(given.agents).difference(known):
@@ -89,7 +91,8 @@ def main() -> int:
         found = version_of(binaries, command)
         print(f"{agent} {found}", flush=True)
         tests = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", command,
-                 "tests/agent/test_real_agents.py", "tests/agent/test_real_tools.py"]  # fmt: skip
+                 "tests/agent/test_real_agents.py", "tests/agent/test_real_tools.py",
+                 *(["tests/agent/test_real_bundles.py"] if given.bundles else [])]  # fmt: skip
         if subprocess.run(tests, env=environment, cwd=ROOT, check=False).returncode:
             otherwise = f"{agent} {found} behaves otherwise"
             failed.append(f"{otherwise} than {pinned}" if found != pinned else f"{otherwise} than it did")

@@ -117,6 +117,7 @@ def _shapes() -> str:
         "revert": f"{_names(Reverted)}; `hidden` and `facts` as `items` of forget",
         "pin": _names(Pinned),
         "serve": "`url pid version state`; the state is `listening`, `running already` or `ended`",
+        "self-check": f"`version works findings`; each of `findings`: {_names(Finding)}",
         "demo": "`workspace sync answers recall`; each of `answers`: `query seconds answer`",
     }
     lines = [f"| {commands} | {names} |" for commands, names in rows.items()]

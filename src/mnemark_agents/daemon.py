@@ -113,13 +113,7 @@ def post(path: str, body: Any, timeout: float = 10.0, *, daemon: Daemon | None =
     if at is None:
         raise UnreachableError("no daemon of this version is running; start it with `mnemark serve`")
     data = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
-    host = at.url.removeprefix("http://")
-    head = (
-        f"POST {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {at.token}\r\n"
-        f"Content-Type: application/json\r\nContent-Length: {len(data)}\r\n"
-        "Accept: application/json\r\nConnection: close\r\n\r\n"
-    )
-    status, answer = _exchange(host, head.encode("ascii") + data, time.monotonic() + timeout)
+    status, answer = _exchange(at, _head(f"POST {path}", at, len(data)) + data, time.monotonic() + timeout)
     try:
         found = json.loads(answer)
     except ValueError as error:
@@ -134,10 +128,32 @@ def post(path: str, body: Any, timeout: float = 10.0, *, daemon: Daemon | None =
     return found
 
 
-def _exchange(host: str, request: bytes, deadline: float) -> tuple[int, bytes]:
+def answers(at: Daemon | None = None, timeout: float = 2.0) -> bool:
+    """Tell whether a daemon, `find()` by default, answers in time."""
+    at = at or find()
+    try:
+        return (
+            at is not None and _exchange(at, _head("GET /health", at), time.monotonic() + timeout)[0] == 200
+        )
+    except UnreachableError:
+        return False
+
+
+def _head(what: str, at: Daemon, length: int = 0) -> bytes:
+    """Return the head of a request: method and path, and the length of its JSON."""
+    lines = (
+        f"{what} HTTP/1.1", f"Host: {at.url.removeprefix('http://')}", f"Authorization: Bearer {at.token}",
+        "Content-Type: application/json", f"Content-Length: {length}", "Accept: application/json",
+        "Connection: close", "", "",
+    )  # fmt: skip
+    return "\r\n".join(lines).encode("ascii")
+
+
+def _exchange(at: Daemon, request: bytes, deadline: float) -> tuple[int, bytes]:
     """Send a request on a new connection; return status and body of the answer."""
     import socket
 
+    host = at.url.removeprefix("http://")
     name, _, port = host.rpartition(":")
     sent = False
     try:

@@ -16,6 +16,7 @@ from mnemark_interfaces.process import INTERRUPTED, abandon_stdout, debugging
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "init": ("care", "Turn a folder into a workspace."),
     "demo": ("demo", "Try mnemark on a sample workspace in English and Chinese."),
+    "self-check": ("self_check", "Check that mnemark works on this machine, without touching a memory."),
     "sync": (
         "care",
         "Update the search index after files have changed, and finish what was left unfinished.",
@@ -31,7 +32,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
         "mnemark_faces.commands.tui",
         "Look at memory, decide what waits, and take changes back, in a panel.",
     ),
-    "doctor": ("repair", "Check installation, settings and workspace; say what to fix."),
+    "doctor": ("repair", "Check a workspace and its settings; say what to fix."),
     "verify": ("repair", "Check the index for damage and compare it with the files."),
     "export": ("transfer", "Write a memory as pages for people, or its text to one file."),
     "backup": ("transfer", "Save the whole folder in one zip file, and verify it."),
@@ -68,7 +69,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
 """Of each command its module, in `interfaces.commands` or by its whole name, and the first sentence of its
 help: a list of the commands, which is in this order, loads none of them."""
 GROUPS: Final[dict[str, tuple[str, ...]]] = {
-    "Begin": ("init", "demo", "connect", "import", "web", "tui"),
+    "Begin": ("init", "demo", "self-check", "connect", "import", "web", "tui"),
     "Remember and find": (
         "remember", "add", "search", "read", "facts", "why", "log", "sessions", "status", "learn", "mount",
     ),

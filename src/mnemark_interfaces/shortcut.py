@@ -129,7 +129,7 @@ def _from_daemon(line: QueryLine, arguments: list[str], given: str | None) -> bo
             "workspace": given and str(Path(given).expanduser().absolute()),
             "terminals": [sys.stdout.isatty(), sys.stderr.isatty()],
             "colour": output.has_colour(sys.stdout),
-            "environment": environment(),
+            "environment": environment(named=given is not None),
             "language": language_of_locale(),
         }
         answer = daemon.post("/query", body, _WAIT, daemon=running)
@@ -141,9 +141,10 @@ def _from_daemon(line: QueryLine, arguments: list[str], given: str | None) -> bo
     return True
 
 
-def environment() -> dict[str, str]:
-    """Return the environment variables that change answers."""
-    return {name: os.environ.get(name, "") for name in _ENVIRONMENT}
+def environment(*, named: bool = False) -> dict[str, str]:
+    """Return the environment variables that change answers; without a named memory one may name it."""
+    names = _ENVIRONMENT if named else (*_ENVIRONMENT, "MNEMARK_WORKSPACE")
+    return {name: os.environ.get(name, "") for name in names}
 
 
 def _run_here(line: QueryLine, given: str | None) -> None:

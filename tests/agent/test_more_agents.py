@@ -215,6 +215,7 @@ def test_opencodes_plug_in_tells_each_event_once_and_survives_a_broken_mnemark(
     assert done.returncode == 0, done.stderr
     told = [["told of session-start", True], ["told of prompt", True]] if way == "answers" else []
     assert json.loads(done.stdout) == told
+    assert done.stderr.count("mnemark could not be started") == (way == "is gone")
     if way != "is gone":
         lines = log.read_text("utf-8").split()
         assert [line for line in lines if line in agents.EVENTS] == [

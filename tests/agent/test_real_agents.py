@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from unittest import mock
 
+import apsw
 import pytest
 
 from agent.scripted import Call, Model, serving, strings
@@ -34,6 +35,8 @@ pytestmark = [
 ]
 FIRST = "Please note: the code word of the harbour gate is pelican, and Ann keeps the spare key."
 SECOND = "What is the code word of the harbour gate?"
+SECONDS = 240
+"""For a session: OpenClaw takes a minute where the machine is busy."""
 RULE = "Always answer in British English."
 REPLIES = ("Noted: pelican.", "It is the word I was told.")
 AGENTS = ("claude-code", "codex", "gemini-cli", "qwen-code", "opencode", "copilot", "openclaw")
@@ -142,7 +145,7 @@ class Machine:
     def run(self, *words: str, given: str = "") -> str:
         done = subprocess.run(
             words, env=self.env | {"PWD": str(self.project)}, cwd=self.project, input=given,
-            capture_output=True, text=True, timeout=120, check=False,
+            capture_output=True, text=True, timeout=SECONDS, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         return done.stdout
@@ -163,7 +166,10 @@ class Machine:
         """Wait until what was left to the background is done."""
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
-            with Memory.open(self.memory, config={"embedder": "none"}, readonly=True) as memory:
+            with (
+                Memory.open(self.memory, config={"embedder": "none"}, readonly=True) as memory,
+                contextlib.suppress(apsw.SQLError),  # it is being made: no table is there yet
+            ):
                 if memory.workspace.index.exists() and memory.search("pelican").hits:
                     known = memory.workspace.index.known()
                     if any(path.startswith("sessions/") for path in known):

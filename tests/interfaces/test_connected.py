@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from mnemark.errors import UsageError
 from mnemark.files import layout, new_workspace
 from mnemark.files.new_workspace import new_scope
-from mnemark_agents.connect import connect, homes
+from mnemark_agents import homes
+from mnemark_agents.connect import connect
 from mnemark_interfaces import shortcut
 from mnemark_interfaces.http.calls import ClientQuery, answer_query
 from mnemark_interfaces.http.pool import Workspaces
@@ -197,6 +199,26 @@ def test_the_daemon_is_used_only_where_it_reads_the_same_settings() -> None:
     named = {word for word in source.split('"') if word.isupper() and word.isidentifier()}
     assert named
     assert named <= set(shortcut.environment())
+
+
+def test_a_daemon_with_another_memory_of_plug_ins_answers_only_for_a_named_one(
+    home: Path, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alone, named = (
+        ClientQuery(
+            arguments=["search", "coffee"], folder=str(shop), workspace=workspace, terminals=(False, False),
+            colour=False, environment=shortcut.environment(named=workspace is not None),
+        )
+        for workspace in (None, str(home / "mnemark"))
+    )  # fmt: skip
+    monkeypatch.setenv("MNEMARK_WORKSPACE", str(home / "elsewhere"))
+    workspaces = Workspaces(watching=False)
+    try:
+        assert answer_query(workspaces, named)["printed"]
+        with pytest.raises(UsageError, match="another environment"):
+            answer_query(workspaces, alone)
+    finally:
+        workspaces.close()
 
 
 def test_a_connection_of_the_project_alone_counts(shell: Shell, home: Path, shop: Path) -> None:

@@ -46,6 +46,7 @@ RUN = [
     "backup ../all.zip",
     "restore ../all.zip ../again",
     "demo ../demo",
+    "self-check",
     "trust",
     "pause --end",
 ]

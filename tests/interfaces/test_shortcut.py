@@ -261,7 +261,7 @@ REFUSED: list[dict[str, Any]] = [
 def test_other_requests_are_refused(folder: Path, warm: Running) -> None:
     asked: dict[str, Any] = {
         "arguments": ["search", "backup"], "folder": str(folder), "workspace": str(folder),
-        "terminals": [False, False], "colour": False, "environment": shortcut.environment(),
+        "terminals": [False, False], "colour": False, "environment": shortcut.environment(named=True),
     }  # fmt: skip
     assert warm.request("/query", json.dumps(asked).encode())[0] == 200
     for change in REFUSED:

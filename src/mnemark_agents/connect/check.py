@@ -23,8 +23,8 @@ from mnemark.files import user_config
 from mnemark.files.private import private
 from mnemark.files.sessions import SessionLog, list_sessions
 from mnemark_agents.connect.connections import folder_in, lines_in
-from mnemark_agents.connect.homes import workspace_for
 from mnemark_agents.connect.hosts import HOSTS, Host
+from mnemark_agents.homes import workspace_for
 from mnemark_agents.hook import agents
 
 _SECONDS: Final = 20.0
@@ -61,15 +61,15 @@ def check(host: Host, project: Path | None = None) -> list[Checked]:
     return found
 
 
-def moved(workspace: Path) -> list[str]:
-    """Return what is wrong with the programs that agents of this user run for a workspace."""
+def moved(workspace: Path | None = None) -> list[str]:
+    """Return what is wrong with the programs that agents of this user run, for one workspace if given."""
     found: list[str] = []
     for host in HOSTS:
         try:
             lines = [words for _, words in _commands(host, None)]
         except MnemarkError:  # `mnemark connect` says so
             continue
-        mine = [words for words in lines if Path(folder_in(words)) == workspace]
+        mine = [words for words in lines if workspace is None or Path(folder_in(words)) == workspace]
         found += dict.fromkeys(problem for words in mine if (problem := _missing(host, words)))
     return found
 
@@ -106,13 +106,13 @@ def _checked(host: Host, part: str, lines: Sequence[list[str]]) -> Checked:
     begun = time.monotonic()
     problem = next((wrong for words in lines if (wrong := _missing(host, words))), "")
     if not problem:
-        with _throw_away() as (root, word, environment):
+        with throw_away() as place:
             begun = time.monotonic()
             try:
                 if part == "hooks":
-                    _try_hooks(host, lines, root, word, environment)
+                    try_hooks(host.name, lines, place)
                 else:
-                    _try_tools(lines[0], root, word, environment)
+                    try_tools(lines[0], place)
             except (OSError, ValueError, subprocess.SubprocessError, MnemarkError) as error:
                 problem = f"{host.title}: {part} do not answer: {error}"
     return Checked(
@@ -120,10 +120,22 @@ def _checked(host: Host, part: str, lines: Sequence[list[str]]) -> Checked:
     )
 
 
+class Place(NamedTuple):
+    """A memory to try things in, which is thrown away."""
+
+    root: Path
+    word: str
+    """What it holds: a word that is found nowhere else."""
+    environment: dict[str, str]
+    """In which it is trusted, and no daemon and no settings of the user are found."""
+
+
 @contextmanager
-def _throw_away() -> Iterator[tuple[Path, str, dict[str, str]]]:
-    """Make a memory that holds a word, and an environment in which no daemon is found."""
-    with tempfile.TemporaryDirectory(prefix="mnemark-check-", ignore_cleanup_errors=True) as folder:
+def throw_away(beside: Path | None = None) -> Iterator[Place]:
+    """Make a memory that holds a word, in a new folder of a folder or of the system's for temporary files."""
+    with tempfile.TemporaryDirectory(
+        prefix="mnemark-check-", dir=beside, ignore_cleanup_errors=True
+    ) as folder:
         root, word = Path(folder, "memory").resolve(), f"pelican{secrets.randbelow(10**6)}"
         root.mkdir()
         (root / "mnemark.toml").write_text('embedder = "none"\n', "utf-8")
@@ -134,29 +146,38 @@ def _throw_away() -> Iterator[tuple[Path, str, dict[str, str]]]:
         environment = {**os.environ, **state}
         _run([sys.executable, "-P", "-m", "mnemark", "sync", "--workspace", str(root)], "", environment)
         environment.pop("MNEMARK_HOOKS", None)
-        yield root, word, environment
+        yield Place(root, word, environment)
 
 
-def _try_hooks(
-    host: Host, lines: Sequence[list[str]], root: Path, word: str, environment: dict[str, str]
-) -> None:
-    agent = agents.agent_named(host.name)
+def try_hooks(name: str, lines: Sequence[list[str]], place: Place) -> float:
+    """Run an agent's hooks for a prompt and its answer; return the seconds that the prompt waited.
+
+    Raises:
+        OSError, ValueError, subprocess.SubprocessError, MnemarkError: what they should do was not done.
+    """
+    root, word, environment = place
+    agent = agents.agent_named(name)
     by_event = {words[words.index("hook") + 1]: words for words in lines if "hook" in words[:-1]}
     if agent is None or not {"prompt", "response"} <= by_event.keys():
         raise ValueError("the hooks for prompts and answers are missing")
     said = {"session_id": "check", "conversation_id": "check", "cwd": str(root), "transcript_path": None}
     question = {"prompt": "What is the code word of the harbour gate?"}
+    begun = time.monotonic()
     answer = _run([*_inside(by_event["prompt"], root), "--alone"], {**said, **question}, environment)
     if word not in answer:
         raise ValueError(f"a prompt is not answered from memory{_log(root)}")
+    waited = time.monotonic() - begun
     reply = {"prompt_response": word, "text": word, "last_assistant_message": word}
     _run([*_inside(by_event["response"], root), "--alone"], {**said, **question, **reply}, environment)
     logs = [SessionLog(root, one.id) for one in list_sessions(root)]
     if not any(placed.turn.content == word for log in logs for placed in log.turns()):
         raise ValueError(f"an answer is not recorded{_log(root)}")
+    return waited
 
 
-def _try_tools(words: Sequence[str], root: Path, word: str, environment: dict[str, str]) -> None:
+def try_tools(words: Sequence[str], place: Place) -> None:
+    """Call a tool over MCP; raises as `try_hooks` does."""
+    root, word, environment = place
     about = {"name": "check", "version": "1"}
     client = {"protocolVersion": _PROTOCOL, "capabilities": {}, "clientInfo": about}
     call = {"name": "memory_search", "arguments": {"query": "code word of the harbour gate"}}

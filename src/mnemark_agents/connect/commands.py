@@ -11,7 +11,6 @@ from typing import Final, NamedTuple
 
 WRITTEN: Final = "written by `mnemark connect`, taken out by `mnemark connect AGENT --remove`"
 """Stands in each file that is ours as a whole."""
-_PREFIX: Final = "mnemark-"
 
 
 class Command(NamedTuple):
@@ -59,24 +58,24 @@ COMMANDS: Final = (
 )
 
 
-def skill(command: Command, text: str) -> str:
+def skill(name: str, command: Command, text: str, mark: str) -> str:
     """Return a skill (SKILL.md), which a person calls by name; where an agent can, only so."""
     return (
-        f"---\n# {WRITTEN}\nname: {_PREFIX}{command.name}\n"
+        f"---\n# {mark}\nname: {name}\n"
         f"description: {command.about}. Use only when asked to by name.\n"
         f"disable-model-invocation: true\nuser-invocable: true\n---\n{text}\n"
     )
 
 
-def markdown(command: Command, text: str) -> str:
+def markdown(_: str, command: Command, text: str, mark: str) -> str:
     """Return a command in Markdown."""
-    return f"---\n# {WRITTEN}\ndescription: {command.about}\n---\n{text}\n"
+    return f"---\n# {mark}\ndescription: {command.about}\n---\n{text}\n"
 
 
-def toml(command: Command, text: str) -> str:
+def toml(_: str, command: Command, text: str, mark: str) -> str:
     """Return a command of Gemini CLI."""
     about, prompt = (json.dumps(one, ensure_ascii=False) for one in (command.about, text))
-    return f"# {WRITTEN}\ndescription = {about}\nprompt = {prompt}\n"
+    return f"# {mark}\ndescription = {about}\nprompt = {prompt}\n"
 
 
 class CommandForm(NamedTuple):
@@ -86,18 +85,20 @@ class CommandForm(NamedTuple):
     """Of one command, in the agent's folder."""
     given: str
     """What the agent replaces by the words behind the command."""
-    write: Callable[[Command, str], str]
+    write: Callable[[str, Command, str, str], str]
+    prefix: str = "mnemark-"
+    """What stands before the name, where the agent itself puts nothing there."""
 
 
-SKILLS: Final = CommandForm(
-    f"skills/{_PREFIX}{{name}}/SKILL.md", "(what I wrote with the name of this skill)", skill
-)
-MARKDOWN: Final = CommandForm(f"commands/{_PREFIX}{{name}}.md", "$ARGUMENTS", markdown)
-GEMINI: Final = CommandForm("commands/mnemark/{name}.toml", "{{args}}", toml)
-QWEN: Final = CommandForm("commands/mnemark/{name}.md", "{{args}}", markdown)
+SKILLS: Final = CommandForm("skills/{name}/SKILL.md", "(what I wrote with the name of this skill)", skill)
+MARKDOWN: Final = CommandForm("commands/{name}.md", "$ARGUMENTS", markdown)
+GEMINI: Final = CommandForm("commands/mnemark/{name}.toml", "{{args}}", toml, prefix="")
+QWEN: Final = CommandForm("commands/mnemark/{name}.md", "{{args}}", markdown, prefix="")
 
 
-def files(folder: Path, form: CommandForm, workspace: str, program: str) -> Iterator[tuple[Path, str]]:
+def files(
+    folder: Path, form: CommandForm, workspace: str, program: str, mark: str = WRITTEN
+) -> Iterator[tuple[Path, str]]:
     """Yield the path and the content of each command in an agent's folder.
 
     Args:
@@ -105,8 +106,9 @@ def files(folder: Path, form: CommandForm, workspace: str, program: str) -> Iter
         form: of its commands.
         workspace: the workspace, quoted for a shell.
         program: mnemark's, as a line for a shell.
+        mark: says whose file it is.
     """
-    path, given, write = form
     for command in COMMANDS:
-        text = command.text.format(given=given, program=program, workspace=workspace).strip()
-        yield folder / path.format(name=command.name), write(command, text)
+        text = command.text.format(given=form.given, program=program, workspace=workspace).strip()
+        name = f"{form.prefix}{command.name}"
+        yield folder / form.path.format(name=name), form.write(name, command, text, mark)

@@ -7,17 +7,16 @@ replaced, and restored by the removal.
 """
 
 import difflib
-import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from mnemark._version import __version__
 from mnemark.errors import BusyError, ReadOnlyError, UsageError
 from mnemark.files import jsonl, platform
 from mnemark.files.disk_errors import translate_os_errors
 from mnemark_agents.connect import json_edit, toml_edit
+from mnemark_agents.connect.bundles import bundle_named
 from mnemark_agents.connect.commands import WRITTEN
 from mnemark_agents.connect.hosts import (
     HOSTS,
@@ -25,8 +24,6 @@ from mnemark_agents.connect.hosts import (
     Host,
     Setting,
     Target,
-    claude_hooks,
-    command,
     contains_ours,
     has_own,
     host_named,
@@ -34,7 +31,6 @@ from mnemark_agents.connect.hosts import (
     is_server,
 )
 
-_MANIFEST: Final = ".claude-plugin/plugin.json"
 BACKUP: Final = ".before-mnemark"
 _MADE: Final = frozenset({"commands", "skills", "plugins", "extensions", "hooks"})
 """Folders of agents that hold one file or folder for each command, plug-in or set of hooks."""
@@ -81,9 +77,14 @@ def plan(
 
     Raises:
         UsageError: a file cannot be edited, and the message holds what to paste; or a project is given, and
-            the agent has no settings of projects.
+            the agent has no settings of projects; or its plug-in is in the way.
         ReadOnlyError: a file cannot be read.
     """
+    bundle = bundle_named(host.name)
+    if bundle is not None and not bundle.apart and bundle.is_installed():
+        raise UsageError(
+            f"{host.title} has mnemark as a plug-in; to connect it, run `{bundle.remove[0]}` first"
+        )
     texts: dict[Path, tuple[str | None, str | None]] = {}
     targets = host.targets(workspace, project)
     if not targets:
@@ -330,48 +331,3 @@ def _parsed(text: str) -> Any:
 def _write(path: Path, text: str, like: os.stat_result | None) -> None:
     platform.sweep_folder(path.parent)
     jsonl.replace_file(path, text.encode("utf-8"), like)
-
-
-def plugin_files(workspace: Path) -> dict[str, str]:
-    """Return the contents of the plug-in's files, by path in its folder."""
-    manifest = {
-        "name": "mnemark",
-        "version": __version__,
-        "description": "Memory in a folder of plain text: briefing, recall and capture in every session.",
-        "author": {"name": "mnemark"},
-        "license": "MIT",
-        "keywords": ["memory"],
-    }
-    hooks = '{\n  "description": "mnemark: briefing, recall and capture",\n  "hooks": {}\n}'
-    for entry in claude_hooks(workspace):
-        hooks = json_edit.append(hooks, entry.keys, entry.value)
-    program, *words = command("mcp", "--workspace", str(workspace))
-    servers = {"mcpServers": {SERVER: {"type": "stdio", "command": program, "args": words}}}
-    return {
-        _MANIFEST: json.dumps(manifest, indent=2) + "\n",
-        "hooks/hooks.json": hooks + "\n",
-        ".mcp.json": json.dumps(servers, indent=2, ensure_ascii=False) + "\n",
-    }
-
-
-def write_plugin(folder: Path, workspace: Path) -> list[Path]:
-    """Write the plug-in into a new or empty folder, or over one of ours.
-
-    Raises:
-        UsageError: something else is in the folder.
-        ReadOnlyError: it cannot be written.
-    """
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / _MANIFEST).is_file():
-        raise UsageError(f"{folder} contains other files; choose a new folder")
-    if folder.exists() and not folder.is_dir():
-        raise UsageError(f"{folder} is a file; choose a new folder")
-    written = []
-    for name, text in plugin_files(workspace).items():
-        path = folder / name
-        try:
-            platform.make_folder(path.parent)
-            platform.write_private(path, text.encode())
-        except OSError as error:
-            raise ReadOnlyError(f"cannot write {path}: {error.strerror}") from error
-        written.append(path)
-    return written

@@ -10,13 +10,14 @@ from mnemark.errors import MnemarkError
 from mnemark.files import trust
 from mnemark.files.layout import is_workspace
 from mnemark_agents.connect import plugins, toml_edit
+from mnemark_agents.connect.bundles import BUNDLES, bundle_named
 from mnemark_agents.connect.commands import WRITTEN
 from mnemark_agents.connect.connect import our_values, read
-from mnemark_agents.connect.homes import workspace_for
 from mnemark_agents.connect.hosts import HOSTS, Host, Target, is_installed, words_of
+from mnemark_agents.homes import workspace_for
 from mnemark_agents.hook.agents import EVENTS
 
-State = Literal["connected", "partly connected", "not connected", "unreadable"]
+State = Literal["connected", "partly connected", "connected by plug-in", "not connected", "unreadable"]
 
 
 class Connection(NamedTuple):
@@ -30,6 +31,8 @@ class Connection(NamedTuple):
     workspace: str
     """The workspace that its hooks or tools name."""
     problem: str = ""
+    plugin: bool = False
+    """Whether mnemark's plug-in is installed there, beside the settings or alone."""
 
 
 def connections(project: Path | None = None) -> list[Connection]:
@@ -53,9 +56,13 @@ def _connection(host: Host, project: Path | None) -> Connection:
     state: State = "unreadable" if problem else "not connected"
     if found and any(found):
         state = "connected" if all(found) and not problem else "partly connected"
+    bundle = bundle_named(host.name)
+    plugin = project is None and bundle is not None and bundle.is_installed()
+    if bundle is not None and plugin and (state == "not connected" or not bundle.apart):
+        state, folders = "connected by plug-in", {str(bundle.workspace())}
     files = tuple(dict.fromkeys(str(target.path) for target in targets))
     return Connection(
-        host.name, host.title, is_installed(host), state, files, ", ".join(sorted(folders)), problem
+        host.name, host.title, is_installed(host), state, files, ", ".join(sorted(folders)), problem, plugin
     )
 
 
@@ -75,6 +82,9 @@ def memories(repository: Path | None) -> list[Path]:
 
 def _named(project: Path | None) -> Iterator[Path]:
     """Yield the workspaces that settings name and that exist; settings that cannot be read name none."""
+    for bundle in BUNDLES if project is None else ():
+        if bundle.is_installed() and is_workspace(bundle.workspace()):
+            yield Path(os.path.realpath(bundle.workspace()))
     for host in HOSTS:
         for target in host.targets(workspace_for(None), project):
             with suppress(MnemarkError, OSError):

@@ -19,7 +19,9 @@ from pathlib import Path, PureWindowsPath
 from typing import Any, Final, Literal, NamedTuple
 
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark_agents.connect import commands, homes, plugins
+from mnemark_agents import homes
+from mnemark_agents.connect import commands, plugins
+from mnemark_agents.connect.commands import WRITTEN
 from mnemark_agents.hook import agents
 from mnemark_agents.hook.agents import Event
 
@@ -31,6 +33,14 @@ _OURS: Final = lazy_pattern(
 )
 """Pattern of our hooks' command lines: the program mnemark, then `hook`."""
 _SECONDS: Final = 10
+_CODEX_END: Final = 3
+"""Seconds that Codex allows a session's end; it warns of more at each start."""
+_GONE: Final = (
+    '\'{"systemMessage": "mnemark could not be started, so nothing is remembered or recalled. Install it '
+    "again, or put it on the PATH; then run: mnemark self-check\"}'"
+)
+"""What an agent shows where its hooks do not find the program, quoted for a shell."""
+_NOTHING: Final = "'{}'"
 _VERSION: Final = '{\n  "version": 1\n}\n'
 _STATE: Final = "XDG_STATE_HOME"
 """The environment variable that sets the daemon's state folder."""
@@ -57,6 +67,22 @@ class Target(NamedTuple):
     """The content of a new file before our entries; of a file of ours (`text`) all of it."""
 
 
+class Caller(NamedTuple):
+    """How an agent runs mnemark, and for which memory."""
+
+    program: tuple[str, ...]
+    memory: tuple[str, ...]
+    """The words that name the memory, behind those of a hook or a server."""
+    workspace: str
+    """The memory's folder, as a shell takes it."""
+    mark: str = WRITTEN
+    """Says in files that are ours as a whole whose they are."""
+
+    def line(self, *words: str) -> list[str]:
+        """Return a command line for this memory."""
+        return [*self.program, *words, *self.memory]
+
+
 class Host(NamedTuple):
     """An agent that can be connected."""
 
@@ -66,10 +92,14 @@ class Host(NamedTuple):
     """Its commands, one of which shows that it is installed."""
     home: Callable[[], Path]
     """Returns its settings folder, or a file there that it writes itself."""
-    targets: Callable[[Path, "Path | None"], tuple[Target, ...]]
-    """Returns the settings files for a workspace, in a project if given; none where a project has none."""
+    entries: Callable[[Caller, "Path | None"], tuple[Target, ...]]
+    """Returns its settings files for a caller, in a project if given; none where a project has none."""
     note: str = ""
     """What the user has to do after connecting."""
+
+    def targets(self, workspace: Path, project: Path | None) -> tuple[Target, ...]:
+        """Return the settings files for a workspace and this installation of mnemark."""
+        return self.entries(here(workspace), project)
 
 
 def command(*words: str) -> list[str]:
@@ -85,6 +115,12 @@ def command(*words: str) -> list[str]:
     return [sys.executable, "-P", "-m", "mnemark", *words]
 
 
+def here(workspace: Path) -> Caller:
+    """Return the caller of this installation for a workspace."""
+    memory = ("--workspace", str(workspace))
+    return Caller(tuple(command()), memory, shlex.quote(str(workspace)))
+
+
 def hook_line(words: Sequence[str]) -> str:
     """Return the command line of a hook for a shell."""
     if sys.platform == "win32":
@@ -92,40 +128,50 @@ def hook_line(words: Sequence[str]) -> str:
     return shlex.join(words)
 
 
-def _hooks(agent: str, workspace: Path) -> Iterator[tuple[str, Event, str]]:
+def _hooks(agent: str, caller: Caller) -> Iterator[tuple[str, Event, str]]:
     """Yield the events of an agent: its name, mnemark's, and our command as a line for a shell."""
     known = agents.agent_named(agent)
     for native, event in known.events.items() if known else ():
-        line = command("hook", event, "--agent", agent, "--workspace", str(workspace))
-        yield native, event, hook_line(line)
-
-
-def _plugin_words(agent: str, workspace: Path) -> list[str]:
-    """Return the command line that a plug-in calls, which puts the event behind `hook`."""
-    return command("hook", "--agent", agent, "--workspace", str(workspace))
+        yield native, event, hook_line(caller.line("hook", event, "--agent", agent))
 
 
 def _ours_whole(what: Literal["hooks", "commands"], path: Path, text: str) -> Target:
     return Target(what, path, form="text", base=text)
 
 
-def _commands(folder: Path, form: commands.CommandForm, workspace: Path) -> tuple[Target, ...]:
+def _commands(folder: Path, form: commands.CommandForm, caller: Caller) -> tuple[Target, ...]:
     """Return the slash commands or skills of an agent."""
-    program = hook_line(command())
-    found = commands.files(folder, form, shlex.quote(str(workspace)), program)
+    found = commands.files(folder, form, caller.workspace, hook_line(caller.program), caller.mark)
     return tuple(_ours_whole("commands", path, text) for path, text in found)
 
 
-def claude_hooks(workspace: Path) -> tuple[Setting, ...]:
-    """Return the hooks of Claude Code."""
-    return _nested("claude-code", workspace, _SECONDS)
+def _or_told(line: str, event: Event) -> str:
+    """Return a line for a shell that succeeds where the program cannot be started, and says so at the start.
+
+    It may have moved since, or not be on the PATH. Gemini CLI would not answer any prompt then, Codex and
+    Claude Code would name each event, and none what to do.
+    """
+    if sys.platform == "win32":  # PowerShell or others run it there
+        return line
+    return f"{line} || echo {_GONE if event == 'session-start' else _NOTHING}"
 
 
-def _nested(agent: str, workspace: Path, timeout: int, **more: str) -> tuple[Setting, ...]:
-    """Return hooks in Claude Code's form `hooks.EVENT[].hooks[]`, which others share."""
+def _nested(
+    agent: str, caller: Caller, timeout: int, *, at_end: int | None = None, **more: str
+) -> tuple[Setting, ...]:
+    """Return hooks in Claude Code's form `hooks.EVENT[].hooks[]`, which others share.
+
+    Args:
+        agent: its name.
+        caller: how it runs mnemark.
+        timeout: of a hook, in the agent's unit.
+        at_end: that of a session's end, where the agent allows less for it.
+        more: further fields of each.
+    """
     entries = []
-    for native, event, line in _hooks(agent, workspace):
-        run = {"type": "command", "command": line, "timeout": timeout, **more}
+    for native, event, line in _hooks(agent, caller):
+        limit = at_end if at_end and event == "session-end" else timeout
+        run = {"type": "command", "command": _or_told(line, event), "timeout": limit, **more}
         group: dict[str, Any] = {"hooks": [run]}
         if event == "tool" and agent == "claude-code":
             group = {"matcher": _CLAUDE_TOOLS, **group}
@@ -133,120 +179,122 @@ def _nested(agent: str, workspace: Path, timeout: int, **more: str) -> tuple[Set
     return tuple(entries)
 
 
-def _server(workspace: Path, *keys: str, **more: Any) -> tuple[Setting, ...]:
-    program, *words = command("mcp", "--workspace", str(workspace))
+def _server(caller: Caller, *keys: str, **more: Any) -> tuple[Setting, ...]:
+    program, *words = caller.line("mcp")
     return (Setting((*keys, SERVER), {**more, "command": program, "args": words}),)
 
 
-def _claude(workspace: Path, project: Path | None) -> tuple[Target, ...]:
+def _claude(caller: Caller, project: Path | None) -> tuple[Target, ...]:
     home = homes.claude()
     beside = home if os.environ.get("CLAUDE_CONFIG_DIR") else Path.home()
-    # Of a project the settings that are not shared: our entries contain paths of this machine.
-    settings = project / ".claude/settings.local.json" if project else home / "settings.json"
+    settings = homes.hook_settings("claude-code", project)
     servers = project / ".mcp.json" if project else beside / ".claude.json"
     return (
-        Target("hooks", settings, claude_hooks(workspace)),
-        Target("tools", servers, _server(workspace, "mcpServers", type="stdio")),
-        *(() if project else _commands(home, commands.MARKDOWN, workspace)),
+        Target("hooks", settings, _nested("claude-code", caller, _SECONDS)),
+        Target("tools", servers, _server(caller, "mcpServers", type="stdio")),
+        *(() if project else _commands(home, commands.MARKDOWN, caller)),
     )
 
 
-def _codex(workspace: Path, project: Path | None) -> tuple[Target, ...]:
+def _codex(caller: Caller, project: Path | None) -> tuple[Target, ...]:
     home = project / ".codex" if project else homes.codex()
     # Codex passes few variables to servers; without this one, hooks and tools would use two daemons.
     more = {"env_vars": [_STATE]} if os.environ.get(_STATE) else {}
-    servers = _server(workspace, "mcp_servers", **more)
+    servers = _server(caller, "mcp_servers", **more)
     return (
-        Target("hooks", home / "hooks.json", _nested("codex", workspace, _SECONDS)),
+        Target(
+            "hooks",
+            homes.hook_settings("codex", project),
+            _nested("codex", caller, _SECONDS, at_end=_CODEX_END),
+        ),
         Target("tools", home / "config.toml", servers, form="toml", base=""),
-        *(() if project else _commands(home, commands.SKILLS, workspace)),
+        *(() if project else _commands(home, commands.SKILLS, caller)),
     )
 
 
-def _gemini(workspace: Path, project: Path | None) -> tuple[Target, ...]:
+def _gemini(caller: Caller, project: Path | None) -> tuple[Target, ...]:
     home = (project or Path.home()) / ".gemini"
-    return _like_gemini("gemini-cli", home, workspace, None if project else commands.GEMINI)
+    return _like_gemini("gemini-cli", home, caller, None if project else commands.GEMINI)
 
 
-def _qwen(workspace: Path, project: Path | None) -> tuple[Target, ...]:
+def _qwen(caller: Caller, project: Path | None) -> tuple[Target, ...]:
     home = (project or Path.home()) / ".qwen"
     form = None if project else commands.QWEN
     # It hides the tools of other servers behind a search.
-    return _like_gemini("qwen-code", home, workspace, form, alwaysLoadTools=True)
+    return _like_gemini("qwen-code", home, caller, form, alwaysLoadTools=True)
 
 
 def _like_gemini(
-    agent: str, home: Path, workspace: Path, form: commands.CommandForm | None, **more: Any
+    agent: str, home: Path, caller: Caller, form: commands.CommandForm | None, **more: Any
 ) -> tuple[Target, ...]:
     path = home / "settings.json"
-    hooks = _nested(agent, workspace, _SECONDS * 1000, name="mnemark")
-    servers = _server(workspace, "mcpServers", **more)
-    own = _commands(home, form, workspace) if form is not None else ()
+    hooks = _nested(agent, caller, _SECONDS * 1000, name="mnemark")
+    servers = _server(caller, "mcpServers", **more)
+    own = _commands(home, form, caller) if form is not None else ()
     return (Target("hooks", path, hooks), Target("tools", path, servers), *own)
 
 
-def _cursor(workspace: Path, project: Path | None) -> tuple[Target, ...]:
+def _cursor(caller: Caller, project: Path | None) -> tuple[Target, ...]:
     home = (project or Path.home()) / ".cursor"
     entries = tuple(
         Setting(("hooks", native), {"command": line, "timeout": _SECONDS}, many=True)
-        for native, _, line in _hooks("cursor", workspace)
+        for native, _, line in _hooks("cursor", caller)
     )
     return (
         Target("hooks", home / "hooks.json", entries, base=_VERSION),
-        Target("tools", home / "mcp.json", _server(workspace, "mcpServers")),
+        Target("tools", home / "mcp.json", _server(caller, "mcpServers")),
     )
 
 
-def _copilot(workspace: Path, project: Path | None) -> tuple[Target, ...]:
+def _copilot(caller: Caller, project: Path | None) -> tuple[Target, ...]:
     if project:  # what it reads there is shared with others
         return ()
     home = homes.copilot()
     entries = tuple(
         Setting(("hooks", native), {"type": "command", "command": line, "timeoutSec": _SECONDS}, many=True)
-        for native, _, line in _hooks("copilot", workspace)
+        for native, _, line in _hooks("copilot", caller)
     )
     return (
         Target("hooks", home / "hooks/mnemark.json", entries, base=_VERSION),
-        Target(
-            "tools", home / "mcp-config.json", _server(workspace, "mcpServers", type="local", tools=["*"])
-        ),
-        *_commands(home, commands.SKILLS, workspace),
+        Target("tools", home / "mcp-config.json", _server(caller, "mcpServers", type="local", tools=["*"])),
+        *_commands(home, commands.SKILLS, caller),
     )
 
 
-def _opencode(workspace: Path, project: Path | None) -> tuple[Target, ...]:
+def _opencode(caller: Caller, project: Path | None) -> tuple[Target, ...]:
     home = project / ".opencode" if project else homes.settings() / "opencode"
     settings = home / "opencode.jsonc"
-    script = plugins.script("opencode", _plugin_words("opencode", workspace))
-    server = {"type": "local", "command": command("mcp", "--workspace", str(workspace)), "enabled": True}
+    script = plugins.script("opencode", caller.line("hook", "--agent", "opencode"), caller.mark)
+    server = {"type": "local", "command": caller.line("mcp"), "enabled": True}
     return (
         _ours_whole("hooks", home / "plugins/mnemark.js", script),
         Target(
             "tools", settings if settings.is_file() else home / "opencode.json",
             (Setting(("mcp", SERVER), server),),
         ),
-        *(() if project else _commands(home, commands.MARKDOWN, workspace)),
+        *(() if project else _commands(home, commands.MARKDOWN, caller)),
     )  # fmt: skip
 
 
-def _openclaw(workspace: Path, project: Path | None) -> tuple[Target, ...]:
+def _openclaw(caller: Caller, project: Path | None) -> tuple[Target, ...]:
     if project:
         return ()
     home = homes.openclaw()
-    files = plugins.openclaw_files(home / "extensions/mnemark", _plugin_words("openclaw", workspace))
+    words = caller.line("hook", "--agent", "openclaw")
+    files = plugins.openclaw_files(home / "extensions/mnemark", words, caller.mark)
     # Without this access its plug-ins are not told what the agent answers.
     enabled = {"enabled": True, "hooks": {"allowConversationAccess": True}}
     return (
         *(_ours_whole("hooks", path, text) for path, text in files.items()),
         Target("hooks", home / "openclaw.json", (Setting(("plugins", "entries", "mnemark"), enabled),)),
-        Target("tools", home / "openclaw.json", _server(workspace, "mcp", "servers")),
-        *_commands(home, commands.SKILLS, workspace),
+        Target("tools", home / "openclaw.json", _server(caller, "mcp", "servers")),
+        *_commands(home, commands.SKILLS, caller),
     )
 
 
 def _tools_only(
     path: Callable[[], Path], *keys: str, in_project: str = "", **more: Any
-) -> Callable[[Path, Path | None], tuple[Target, ...]]:
+) -> Callable[[Caller, Path | None], tuple[Target, ...]]:
     """Return the builder of the targets of an agent that gets the tools alone.
 
     Args:
@@ -256,11 +304,11 @@ def _tools_only(
         more: further fields of the server.
     """
 
-    def targets(workspace: Path, project: Path | None) -> tuple[Target, ...]:
+    def targets(caller: Caller, project: Path | None) -> tuple[Target, ...]:
         if project and not in_project:
             return ()
         place = project / in_project if project else path()
-        return (Target("tools", place, _server(workspace, *keys, **more)),)
+        return (Target("tools", place, _server(caller, *keys, **more)),)
 
     return targets
 
@@ -341,7 +389,7 @@ def words_of(value: Any) -> list[str]:
     if isinstance(rest, list):
         return [str(line), *map(str, rest)]
     try:
-        return shlex.split(line) if isinstance(line, str) else []
+        return shlex.split(line.partition(" || ")[0]) if isinstance(line, str) else []
     except ValueError:
         return []
 

@@ -30,7 +30,7 @@ from mnemark.files.reading import read
 from mnemark.files.scan import only, scan
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import Problem
-from mnemark_agents.connect import homes
+from mnemark_agents import homes
 
 _CLAUDE: Final = ("CLAUDE.md", "rules/**/*.md", "projects/*/memory/**/*.md")
 _CODEX: Final = (

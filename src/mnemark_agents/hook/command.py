@@ -33,6 +33,8 @@ class CommandLine(NamedTuple):
     agent: str = ""
     workspace: str = ""
     alone: bool = False
+    plugin: bool = False
+    """Whether a plug-in calls: see `plugin`."""
 
 
 def run(arguments: Sequence[str]) -> int | None:
@@ -50,10 +52,11 @@ def run(arguments: Sequence[str]) -> int | None:
     data: dict[str, Any] = {}
     try:
         line = _parsed(arguments)
-        root = _named_folder(line)
+        root = None if line.plugin else _named_folder(line)
         data = _event()
-        root = root or _folder_around(data)
-        output = _answer(root, line, data)
+        root = _folder_of_plugin(line, data) if line.plugin else root or _folder_around(data)
+        if root is not None:
+            output = _answer(root, line, data)
     except BaseException as error:  # noqa: BLE001 - an agent must never stop because of its memory
         _failed(root, line, data, error)
     finally:
@@ -85,8 +88,8 @@ def _parsed(arguments: Sequence[str]) -> CommandLine:
         name, equals, value = word.partition("=")
         if name in names:
             found[names[name]] = value if equals else words.pop(0) if words else ""
-        elif word == "--alone":
-            found["alone"] = True
+        elif word in {"--alone", "--plugin"}:
+            found[word.removeprefix("--")] = True
         elif not word.startswith("-") and "event" not in found:
             found["event"] = word
         else:
@@ -115,6 +118,17 @@ def _named_folder(line: CommandLine) -> Path | None:
     if not root.is_dir():
         raise NotFoundError(f"the folder {root} does not exist; create it with `mnemark init {root}`")
     return root
+
+
+def _folder_of_plugin(line: CommandLine, data: Mapping[str, Any]) -> Path | None:
+    """Return the memory that a plug-in uses; None where the agent's settings have a hook for the event."""
+    _load_msgspec()
+    from mnemark_agents.hook import plugin
+
+    folder = data.get("cwd")
+    if plugin.is_connected(line.agent, line.event, folder if isinstance(folder, str) else ""):
+        return None
+    return plugin.memory(line.workspace)
 
 
 def _folder_around(data: Mapping[str, Any]) -> Path:

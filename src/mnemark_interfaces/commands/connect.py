@@ -16,12 +16,13 @@ from mnemark.files.new_workspace import init
 from mnemark.files.projects import folders
 from mnemark_agents.connect import connect as work
 from mnemark_agents.connect import git
+from mnemark_agents.connect.bundles import BUNDLES, bundle_named, plugin_files, write_plugin
 from mnemark_agents.connect.check import check
 from mnemark_agents.connect.choices import LINE, keep_answer, keep_one_memory, offer_for
-from mnemark_agents.connect.connect import SettingsChange, host_of, own_commands, plugin_files, write_plugin
-from mnemark_agents.connect.connections import connections
-from mnemark_agents.connect.homes import workspace_for
+from mnemark_agents.connect.connect import SettingsChange, host_of, own_commands
+from mnemark_agents.connect.connections import Connection, connections
 from mnemark_agents.connect.hosts import HOSTS, Host, is_installed
+from mnemark_agents.homes import workspace_for
 from mnemark_interfaces import options, output, render
 from mnemark_interfaces.commands.mount import offer
 from mnemark_interfaces.output import out, out_json, safe, say
@@ -48,7 +49,7 @@ _OneMemory = Annotated[
 ]
 _Plugin = Annotated[
     Path | None,
-    typer.Option(metavar="FOLDER", help="Claude Code: write a plug-in there, do not change settings."),
+    typer.Option(metavar="FOLDER", help="Write a plug-in or extension there, do not change settings."),
 ]
 
 
@@ -276,7 +277,7 @@ def _list(project: Path | None, *, json: bool) -> None:
         out_json({"agents": [one._asdict() for one in found]})
         return
     near = [one for one in found if one.installed or one.state != "not connected"]
-    rows = [(one.agent, one.state, safe(render.from_home(one.workspace))) for one in near]
+    rows = [(one.agent, _state(one), safe(render.from_home(one.workspace))) for one in near]
     if rows:
         out("\n".join(render.table(rows)))
     if rest := [one.agent for one in found if one not in near]:
@@ -284,6 +285,11 @@ def _list(project: Path | None, *, json: bool) -> None:
     for one in found:
         if one.problem:
             say(safe(one.problem))
+
+
+def _state(found: Connection) -> str:
+    both = found.plugin and found.state in {"connected", "partly connected"}
+    return f"{found.state}, and by plug-in" if both else found.state
 
 
 def _offer_model(hosts: Iterable[Host]) -> None:
@@ -312,13 +318,15 @@ def _offer_mounts(root: Path, *, remove: bool, yes: bool = False) -> None:
 
 
 def _plugin(host: Host, folder: Path, root: Path, *, dry_run: bool, json: bool) -> None:
-    if host.name != "claude-code":
-        raise UsageError("--plugin works only with claude-code")
+    bundle = bundle_named(host.name)
+    if bundle is None or not bundle.trial:
+        known = ", ".join(one.agent for one in BUNDLES if one.trial)
+        raise UsageError(f"--plugin works only with {known}")
     base = folder.expanduser().absolute()
-    texts = plugin_files(root)
+    texts = plugin_files(bundle, root)
     if not dry_run:
         _make(root)
-        written = write_plugin(base, root)
+        written = write_plugin(bundle, base, root)
     if json:
         full = {str(base / name): text for name, text in texts.items()}
         _out_changes(host, root, full, dry_run=dry_run, removed=False)
@@ -328,7 +336,7 @@ def _plugin(host: Host, folder: Path, root: Path, *, dry_run: bool, json: bool) 
     else:
         for path in written:
             out(safe(str(path)))
-        say(f"Try it with: claude --plugin-dir {safe(str(folder))}")
+        say(f"Try it with: {bundle.trial} {safe(str(folder))}")
 
 
 def _out_changes(host: Host, root: Path, texts: dict[str, str], *, dry_run: bool, removed: bool) -> None:
@@ -368,5 +376,11 @@ def _notes(host: Host, root: Path) -> list[str]:
     notes = [host.note] if host.note else []
     if "hooks" not in kinds:
         notes.append(f"{host.title} gets the memory tools only: nothing is recalled or recorded by itself.")
+    bundle = bundle_named(host.name)
+    if bundle is not None and bundle.is_installed():
+        notes.append(
+            f"{host.title} has mnemark's plug-in, too, which leaves the hooks to these settings. To have "
+            f"tools and commands once, take it out: {bundle.remove[0]}"
+        )
     notes += [f"{path} is your own and was left alone." for path in own_commands(host, root)]
     return notes

@@ -5,13 +5,13 @@ import shutil
 import sys
 import tempfile
 import time
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 
 from mnemark import demo as sample
+from mnemark.extras import extra_named, how_to_add
 from mnemark.files import trust
 from mnemark.memory.memory import Memory
 from mnemark.types import Recall
@@ -91,15 +91,9 @@ def _next_steps(target: Path) -> None:
     ):
         output.out(f"  {line.replace('mnemark ', f'{command} ')}")
     output.out(f"\n{_title('Look at it')}")
-    pages = "" if _has("jinja2", "starlette", "uvicorn") else '   # needs: pip install "mnemark[serve]"'
-    panel = "" if _has("textual") else '   # needs: pip install ".[tui]" in the folder of the source'
-    output.out(f"  {command} web -w {place}{pages}")
-    output.out(f"  {command} tui -w {place}{panel}")
-
-
-def _has(*packages: str) -> bool:
-    """Whether packages are installed."""
-    return all(find_spec(name) is not None for name in packages)
+    for face, extra in (("web", "serve"), ("tui", "tui")):
+        needs = f"   # needs: {how_to_add([extra])}" if extra_named(extra).missing() else ""
+        output.out(f"  {command} {face} -w {place}{needs}")
 
 
 def _command() -> str:

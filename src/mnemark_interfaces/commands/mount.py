@@ -13,8 +13,8 @@ from mnemark.files import mounts, user_config
 from mnemark.files.config import load
 from mnemark.files.mounts import Mounted, mounts_of
 from mnemark.files.user_config import MountConfig
-from mnemark_agents.connect.homes import workspace_for
 from mnemark_agents.connect.places import OtherMemory, places
+from mnemark_agents.homes import workspace_for
 from mnemark_interfaces import options, output, render, workspace
 from mnemark_interfaces.output import out, out_json, safe, safe_line, say
 

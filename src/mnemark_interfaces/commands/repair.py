@@ -1,7 +1,5 @@
 """Implement `doctor` and `verify`: check for damage and repair it."""
 
-import itertools
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -16,10 +14,7 @@ from mnemark.memory.health import doctor as health
 from mnemark.memory.health import upgrades
 from mnemark_agents.connect.check import moved
 from mnemark_interfaces import options, output, workspace
-
-_SHOWN_ALIKE = 5
-"""Maximum number of findings of one kind shown."""
-
+from mnemark_interfaces.findings import show_findings
 
 _Fix = Annotated[
     bool, typer.Option("--fix", help="Repair: rebuild a damaged index and close files to other users.")
@@ -46,10 +41,11 @@ def doctor(
     yes: Annotated[bool, typer.Option("--yes", help="With --fetch: download without asking.")] = False,
     json: options.Json = False,
 ) -> None:
-    """Check installation, settings and workspace; say what to fix.
+    """Check a workspace and its settings; say what to fix.
 
     Changes nothing without --fix or --fetch, and never changes your notes. Exits with 6 if something is
-    damaged, else with 8 if something is not finished, such as an erase.
+    damaged, else with 8 if something is not finished, such as an erase. `mnemark self-check` tries the
+    program itself, without a workspace.
     """
     if (model or yes) and not fetch:
         raise UsageError("--model and --yes can only be used with --fetch")
@@ -129,26 +125,8 @@ def _show(report: health.HealthReport, root: Path, *, json: bool) -> None:
             "workspace": str(root), "level": report.level, "fixed": report.fixed, "findings": report.findings,
         })  # fmt: skip
     else:
-        _show_findings(report.findings)
+        show_findings(report.findings)
     if report.level == "error":
         raise typer.Exit(IntegrityError.exit_code)
     if any(finding.kind == health.UNFINISHED for finding in report.findings):
         raise typer.Exit(IncompleteError.exit_code)
-
-
-def _show_findings(findings: Sequence[health.Finding]) -> None:
-    """Print findings, one line each with its fix; of each kind at most `_SHOWN_ALIKE`."""
-    styles = {"ok": output.DIM, "warn": output.YELLOW, "error": output.RED}
-    for (_, kind, _), alike in itertools.groupby(
-        enumerate(findings), lambda pair: (pair[1].level, pair[1].kind, pair[1].kind or pair[0])
-    ):
-        group = [finding for _, finding in alike]
-        first = group[0]
-        mark = output.style(f"{first.level:<5}", styles[first.level])
-        shown = group[: _SHOWN_ALIKE if kind else None]
-        for finding in shown:
-            fix = f": {finding.fix}" if finding.fix not in finding.what else ""
-            output.out(f"{mark}  {output.safe_line(finding.what + fix)}")
-        if len(group) > len(shown):
-            fix = f": {output.safe_line(first.fix)}" if first.fix else ""
-            output.out(f"{mark}  … and {len(group) - len(shown):,} more (--json lists all of them){fix}")

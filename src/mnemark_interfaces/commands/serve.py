@@ -110,6 +110,15 @@ def _stop(*, json: bool) -> None:
     _tell(found, "ended", json=json)
 
 
+_PluginFlag = Annotated[
+    bool,
+    typer.Option(
+        "--plugin",
+        help="Called by a plug-in: the workspace is ~/mnemark by default, and made if it is missing.",
+    ),
+]
+
+
 def hook(
     event: Annotated[
         str, typer.Argument(help="session-start, prompt, tool, response, compact or session-end.")
@@ -120,16 +129,18 @@ def hook(
     ] = "",
     workspace_: options.Workspace = None,
     alone: Annotated[bool, typer.Option("--alone", help="Do not use the daemon.")] = False,
+    plugin: _PluginFlag = False,
 ) -> None:
     """Handle an event of an agent; agents call this, not people.
 
     Reads JSON on stdin, writes JSON on stdout, always exits with 0. `mnemark connect` adds it to the agent's
-    settings. Errors are logged in .mnemark/hook.log.
+    settings. Errors are logged in .mnemark/hook.log. With --plugin it does nothing where the agent's settings
+    have such a hook, so that nothing is recorded or recalled twice.
     """
     words = [event] if event else []
     words += [f"--agent={agent}"] if agent else []
     words += [f"--workspace={workspace_}"] if workspace_ else []
-    words += ["--alone"] if alone else []
+    words += [f"--{name}" for name, is_set in (("alone", alone), ("plugin", plugin)) if is_set]
     if command.run(words) is None:
         output.out("Give an event: session-start, prompt, tool, response, compact or session-end.")
 
@@ -138,9 +149,10 @@ def mcp(
     *,
     workspace_: options.Workspace = None,
     alone: Annotated[bool, typer.Option("--alone", help="Neither use nor start the daemon.")] = False,
+    plugin: _PluginFlag = False,
 ) -> None:
     """Offer the memory tools over MCP, on stdin and stdout.
 
     Uses the daemon (`mnemark serve`) and starts it if needed.
     """
-    front.serve(workspace_, alone=alone)
+    front.serve(workspace_, alone=alone, plugin=plugin)

@@ -199,7 +199,7 @@ def answer_query(workspaces: Workspaces, query: ClientQuery) -> dict[str, list[t
     line = shortcut.parsed(query.arguments)
     if line is None or line.options.get("raw"):
         raise UsageError("this is no command that a daemon runs")
-    if query.environment != shortcut.environment():
+    if query.environment != shortcut.environment(named=query.workspace is not None):
         raise UsageError("the daemon has another environment")
     to_out, to_err = query.terminals
     printed: list[tuple[bool, str]] = []

@@ -253,13 +253,22 @@ def _invalid(message: Any) -> dict[str, Any] | None:
     return None
 
 
-def serve(workspace: Path | None, *, alone: bool = False) -> None:
+def serve(workspace: Path | None, *, alone: bool = False, plugin: bool = False) -> None:
     """Speak MCP on stdin and stdout until stdin ends; the default workspace is that of the current folder.
+
+    Args:
+        workspace: the workspace.
+        alone: neither use nor start the daemon.
+        plugin: the server is of a plug-in: see `mnemark_agents.hook.plugin`.
 
     Raises:
         NotFoundError: there is no such folder.
     """
-    if workspace is not None:
+    if plugin:
+        from mnemark_agents.hook.plugin import memory
+
+        workspace = memory("" if workspace is None else str(workspace))
+    elif workspace is not None:
         workspace = workspace.expanduser().absolute()
         if not workspace.is_dir():
             raise NotFoundError(
@@ -273,7 +282,7 @@ def serve(workspace: Path | None, *, alone: bool = False) -> None:
 def quick(arguments: list[str]) -> bool:
     """Serve if the arguments after `mcp` are simple; return False to use the full command line."""
     named = os.environ.get("MNEMARK_WORKSPACE") or None
-    alone = False
+    alone = plugin = False
     words = iter(arguments)
     for word in words:
         if word in {"-w", "--workspace"} and (value := next(words, None)) is not None:
@@ -282,9 +291,11 @@ def quick(arguments: list[str]) -> bool:
             named = word.partition("=")[2]
         elif word == "--alone":
             alone = True
+        elif word == "--plugin":
+            plugin = True
         else:
             return False
-    if named is not None and not Path(named).expanduser().is_dir():
+    if not plugin and named is not None and not Path(named).expanduser().is_dir():
         return False  # the full command line says what is wrong
-    serve(None if named is None else Path(named), alone=alone)
+    serve(None if named is None else Path(named), alone=alone, plugin=plugin)
     return True

@@ -1,6 +1,5 @@
 """Suggest upgrades and their price: packages, a reranker, another embedder. Nothing is written."""
 
-import importlib.util
 import time
 from typing import Final, NamedTuple
 
@@ -8,6 +7,7 @@ import numpy as np
 
 from mnemark.embed import Embedder
 from mnemark.errors import MnemarkError
+from mnemark.extras import EXTRAS
 from mnemark.index.passage import embedded_text
 from mnemark.index.vectors.embed_missing import keys_of
 from mnemark.memory.open_workspace import OpenWorkspace
@@ -15,11 +15,6 @@ from mnemark.retrieval.presets import preset
 from mnemark.retrieval.stages import RERANKED
 
 _SAMPLE: Final = 32
-_EXTRAS: Final = {
-    "fastembed": ("fastembed", "onnxruntime", "tokenizers"),
-    "sqlite-vec": ("sqlite_vec",),
-    "chroma": ("chromadb",),
-}
 _PATIENCE: Final = 60.0
 """Seconds that a reranker may take to load and to score a sample."""
 
@@ -53,11 +48,11 @@ def sample(ws: OpenWorkspace) -> Sample:
 
 def packages() -> str:
     """List the missing optional packages, each with the command that installs it."""
-    said = []
-    for extra, names in _EXTRAS.items():
-        absent = [name for name in names if importlib.util.find_spec(name) is None]
-        if absent:
-            said.append(f'{", ".join(absent)} (pip install "mnemark[{extra}]")')
+    said = [
+        f'{", ".join(absent)} (pip install "mnemark[{extra.name}]")'
+        for extra in EXTRAS
+        if (absent := extra.missing())
+    ]
     if said:
         return f"optional packages not installed (mnemark works without them): {'; '.join(said)}"
     return "all optional packages are installed"

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from mnemark._version import __version__
 from mnemark.text.lazy_pattern import lazy_pattern
@@ -15,18 +15,19 @@ _EVENT: Final = "EVENT"
 _COMMAND: Final = lazy_pattern(r"^const COMMAND = (\[.*\])$", re.MULTILINE)
 
 
-def script(name: str, words: Sequence[str]) -> str:
+def script(name: str, words: Sequence[str], mark: str = WRITTEN) -> str:
     """Return a plug-in's program.
 
     Args:
         name: of the agent.
         words: the command line of its hooks, without the event.
+        mark: says whose file it is.
     """
     here = Path(__file__).parent
     at = words.index("hook") + 1
     line = json.dumps([*words[:at], _EVENT, *words[at:]])
     ask = (here / "ask.js").read_text("utf-8").replace("const COMMAND = []", f"const COMMAND = {line}")
-    return f"// {WRITTEN}\n{ask}\n{(here / f'{name}.js').read_text('utf-8')}"
+    return f"// {mark}\n{ask}\n{(here / f'{name}.js').read_text('utf-8')}"
 
 
 def commands_in(text: str, events: Sequence[str]) -> list[list[str]]:
@@ -39,18 +40,26 @@ def commands_in(text: str, events: Sequence[str]) -> list[list[str]]:
     return [[event if word == _EVENT else word for word in words] for event in events] if words else []
 
 
-def openclaw_files(folder: Path, words: Sequence[str]) -> dict[Path, str]:
-    """Return the files of the plug-in for OpenClaw, which loads what lies in its folder of extensions."""
+def openclaw_files(folder: Path, words: Sequence[str], mark: str = WRITTEN, **more: Any) -> dict[Path, str]:
+    """Return the files of the plug-in for OpenClaw, which loads what lies in its folder of extensions.
+
+    Args:
+        folder: where they lie.
+        words: the command line of its hooks, without the event.
+        mark: says whose files they are.
+        more: further fields of its manifest.
+    """
     manifest = {
-        "id": "mnemark", "name": "mnemark", "description": f"Memory in a folder of plain text; {WRITTEN}",
+        "id": "mnemark", "name": "mnemark", "description": f"Memory in a folder of plain text; {mark}",
         "activation": {"onStartup": True}, "configSchema": {"type": "object", "additionalProperties": False},
+        **more,
     }  # fmt: skip
     package = {
-        "name": "mnemark-openclaw", "version": __version__, "type": "module", "description": WRITTEN,
+        "name": "mnemark", "version": __version__, "type": "module", "description": mark,
         "openclaw": {"extensions": ["./index.js"]},
     }  # fmt: skip
     return {
-        folder / "index.js": script("openclaw", words),
+        folder / "index.js": script("openclaw", words, mark),
         folder / "openclaw.plugin.json": json.dumps(manifest, indent=2) + "\n",
         folder / "package.json": json.dumps(package, indent=2) + "\n",
     }

@@ -13,6 +13,7 @@ export default {
   name: "mnemark",
   description: "Memory in a folder of plain text",
   register(api) {
+    tell = (line) => api.logger.warn(line)
     // Without its folder: that is a git repository, but no project; it is where the person is talked to.
     const about = (ctx) => ({ session_id: ctx.sessionId ?? "" })
     const asked = new Map()

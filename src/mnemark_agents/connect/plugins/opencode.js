@@ -3,6 +3,7 @@ const said = (parts) =>
   parts.filter((part) => part.type === "text" && !part.synthetic && !part.ignored).map((part) => part.text).join("\n").trim()
 
 export const Mnemark = async ({ client, directory }) => {
+  tell = (message) => client.app.log({ body: { service: "mnemark", level: "error", message } }).catch(() => {})
   const briefed = new Set()
   const told = new Set()
   const inner = new Set()

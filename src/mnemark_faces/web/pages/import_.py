@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mnemark.errors import BusyError
 from mnemark.memory.transfer.imports import format_titles, import_from
-from mnemark_agents.connect import homes
+from mnemark_agents import homes
 from mnemark_faces.web.at import At, Go, PageContent
 from mnemark_faces.web.background import Work
 from mnemark_faces.web.pages.connect import check_free

@@ -2,12 +2,20 @@
 
 import os
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Final
 
 
 def workspace_for(given: Path | None) -> Path:
     """Return the folder of the memory: as given, else `~/mnemark`."""
     return Path.home() / "mnemark" if given is None else given.expanduser().absolute()
+
+
+def workspace_of_plugins(given: str = "") -> Path:
+    """Return the folder of the memory of plug-ins: as given, else MNEMARK_WORKSPACE, else `~/mnemark`."""
+    named = given or os.environ.get("MNEMARK_WORKSPACE", "")
+    return workspace_for(Path(named) if named else None)
 
 
 def folder_named(variable: str, default: str) -> Path:
@@ -77,3 +85,22 @@ def claude_desktop() -> Path:
 def antigravity() -> Path:
     """Return Antigravity's settings folder."""
     return Path.home() / ".gemini/config"
+
+
+_HOOKS: Final[Mapping[str, tuple[Callable[[], Path], str]]] = {
+    # Of a project the settings that are not shared: our entries contain paths of this machine.
+    "claude-code": (lambda: claude() / "settings.json", ".claude/settings.local.json"),
+    "codex": (lambda: codex() / "hooks.json", ".codex/hooks.json"),
+    "gemini-cli": (lambda: Path.home() / ".gemini/settings.json", ".gemini/settings.json"),
+}
+"""The settings with hooks, the user's and a project's, of agents that can have mnemark as a plug-in, too."""
+
+
+def hook_settings(agent: str, project: Path | None = None) -> Path:
+    """Return the file of an agent's settings that hooks are written into, in a project if given.
+
+    Raises:
+        KeyError: the agent has no such file, or no plug-ins beside it.
+    """
+    own, in_project = _HOOKS[agent]
+    return project / in_project if project else own()
