@@ -19,7 +19,7 @@ _WAIT: Final = 2.0
 """Seconds to wait for the daemon."""
 SETTINGS: Final = (
     "APPDATA", "CLAUDE_CONFIG_DIR", "CLINE_DIR", "CODEX_HOME", "COPILOT_HOME", "OPENCLAW_PROFILE",
-    "OPENCLAW_STATE_DIR", "XDG_CONFIG_HOME",
+    "OPENCLAW_STATE_DIR", "PI_CODING_AGENT_DIR", "XDG_CONFIG_HOME",
 )  # fmt: skip
 """Variables that say where agents keep settings, which say what memory they use."""
 _ENVIRONMENT: Final = ("TZ", "HOME", "MNEMARK_CONFIG", "MNEMARK_HOSTS", *SETTINGS)
