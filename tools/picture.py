@@ -22,7 +22,7 @@ from screens import LOCALES, ROOT, daemon_in, launched
 
 from mnemark_agents import daemon
 
-SIZE: Final[Any] = {"width": 1360, "height": 470}
+SIZE: Final[Any] = {"width": 1360, "height": 486}
 
 
 class Scene(NamedTuple):
@@ -63,7 +63,7 @@ SCENES: Final = {
 }
 COMMENT: Final = re.compile(r"&lt;!--.*?--&gt;", re.DOTALL)
 STYLE: Final = """
-body { margin: 0; padding: 28px; box-sizing: border-box; width: 1360px; height: 470px; background: #f6f4ef;
+body { margin: 0; padding: 28px; box-sizing: border-box; width: 1360px; height: 486px; background: #f6f4ef;
   font: 16px/1.5 Inter, "Noto Sans", "Noto Sans CJK SC", sans-serif; color: #23211d;
   display: grid; grid-template-columns: 1fr 1fr; gap: 28px; }
 h2 { font-size: 14px; font-weight: 600; margin: 0 0 8px; color: #6b6558; }
