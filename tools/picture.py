@@ -166,7 +166,7 @@ def facts_page(browser: Browser, at: daemon.Daemon, machine: Machine, language: 
     assert first is not None
     assert last is not None
     top = first["y"] - 9
-    shown = page.screenshot(clip={**box, "y": top, "height": last["y"] + last["height"] + 18 - top})
+    shown: bytes = page.screenshot(clip={**box, "y": top, "height": last["y"] + last["height"] + 18 - top})
     page.context.close()
     return shown
 
