@@ -153,7 +153,10 @@ def test_why_tells_the_trace_and_the_old_id_finds_what_is_right(memory: Memory) 
     assert memory.why(wrong).hidden
     with pytest.raises(NotFoundError):  # the later one first
         memory.undo(first.id)
-    never = memory.correct(wrong, never=True)
+    with pytest.raises(UsageError, match="was corrected already and is gone"):
+        memory.correct(wrong, never=True)  # it is gone; what is right has not been seen
+    assert second.after is not None
+    never = memory.correct(second.after.id, never=True)
     with pytest.raises(NotFoundError, match=f"mnemark undo {never.id}"):
         memory.correct(wrong, "Dr Costa")
 

@@ -235,7 +235,7 @@ def test_a_folder_that_becomes_a_link_is_not_followed(own: Path, tmp_path: Path,
         assert any("is a link now" in reason for reason in found.degraded)
         with pytest.raises(NotFoundError, match="is a link now"):
             memory.read("@notes/a.md")
-    assert "Quokka" not in hook(own, "What is the vault code Quokka?")
+    assert "Quokka" not in hook(own, "What is the vault code?")
     assert not any(b"Quokka" in path.read_bytes() for path in (own / ".mnemark").rglob("*") if path.is_file())
 
 
