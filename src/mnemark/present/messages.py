@@ -5,7 +5,7 @@ that it does not have stays as it is.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -29,23 +29,32 @@ _LISTS: Final = frozenset(
 )
 """Places whose value can be a list."""
 _LISTED: Final = lazy_pattern(r",? or |, ")
-_NUMBER: Final = lazy_pattern(r"[0-9][0-9,.\u202f–-]*\Z")
-_PATH: Final = lazy_pattern(r"(?!.*[:;] )")
-_FILE: Final = lazy_pattern(r"\S*[./]\S*\Z")
-_SUFFIX: Final = lazy_pattern(r"\.\S+\Z")
-_HOLDS: Final = {
-    "n": _NUMBER,
-    "m": _NUMBER,
-    "k": _NUMBER,
-    "l": _NUMBER,
-    "path": _PATH,
-    "ext": _SUFFIX,
-    "file": _FILE,
-}
-"""What the value of some places looks like: else a sentence would be taken for another."""
+_NUMBER: Final = lazy_pattern(r"[0-9][0-9,.\u202f–-]*")
 _DEEPEST: Final = 12
 """Sentences within each other that are looked up."""
 _MOST_PARTS: Final = 8
+
+
+def _is_number(value: str) -> bool:
+    return _NUMBER.fullmatch(value) is not None
+
+
+def _is_path(value: str) -> bool:
+    return ": " not in value and "; " not in value
+
+
+def _is_file(value: str) -> bool:
+    return value.split() == [value] and ("." in value or "/" in value)
+
+
+def _is_suffix(value: str) -> bool:
+    return value.startswith(".") and value != "." and value.split() == [value]
+
+
+_HOLDS: Final[Mapping[str, Callable[[str], bool]]] = {
+    **dict.fromkeys("nmkl", _is_number), "path": _is_path, "ext": _is_suffix, "file": _is_file,
+}  # fmt: skip
+"""What the value of some places looks like: else a sentence would be taken for another."""
 
 
 class _Shape(NamedTuple):
@@ -142,7 +151,7 @@ class _Reading:
         if values is None:
             return None
         named = dict(zip(shape.places, values, strict=True))
-        if not all(_HOLDS[place].match(named[place]) for place in named.keys() & _HOLDS.keys()):
+        if not all(_HOLDS[place](named[place]) for place in named.keys() & _HOLDS.keys()):
             return None
         inner = {
             place: found

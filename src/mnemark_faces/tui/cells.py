@@ -26,11 +26,11 @@ _LINE: Final = 400
 """Characters of a text in a row: a row is cut at the edge of the list anyway."""
 _BRIEF: Final = 60
 """Characters of what a message is about."""
-_ORIGINS: Final = {
-    "user": "owner", "human": "owner", "assistant": "agent", "function": "tool", "observation": "tool",
-    "attachment": "file",
+_SPEAKERS: Final = {
+    "user": "you", "human": "you", "owner": "you", "assistant": "agent", "function": "tool",
+    "observation": "tool", "attachment": "file",
 }  # fmt: skip
-"""Whose words those of a role are; other roles are called what they are."""
+"""Roles as people call them, short enough for a column; others are called what they are."""
 
 
 def one_line(text: object, most: int = _LINE) -> str:
@@ -56,7 +56,7 @@ def padded(text: str, cells: int) -> str:
 
 def speaker(role: str, words: PanelWords) -> str:
     """Return who says something, by the role of a turn."""
-    return who(_ORIGINS.get(role, role), words)
+    return words(_SPEAKERS.get(role, role))
 
 
 def origin_of(origin: str, words: PanelWords) -> str:

@@ -47,6 +47,7 @@ class Said(NamedTuple):
     would_hide: str
     hidden: str
     undone: str
+    found_again: str
     erase: str
     erased: str
     removed: str
@@ -63,16 +64,18 @@ IN: Final = {
         quote="i'm allergic to penicillin", known="penicillin", right="amoxicillin",
         of_turn="sourdough starter Gladys", turn="the starter is called Gladys", rule="24 hour",
         night="N shows and undoes it", why="It comes from", would_hide="This would be hidden: 1 turn",
-        hidden="Forgotten: 1 turn", undone="Undone: ", erase="Type {n} and press Enter",
+        hidden="Forgotten: 1 turn", undone="Undone: ", found_again="Found by searches again: ",
+        erase="Type {n} and press Enter",
         erased="Erased: 1 turn", removed="Removed from",
-        corrected="Corrected: You are allergic to amoxicillin.", accept="y accept",
+        corrected="Corrected: you are allergic to amoxicillin.", accept="y accept",
         suspect="Looks like instructions", review="4 Review {n}",
     ),
     "zh": Said(
         question="宽带什么时候来装", answer="12月14号", of_fact="我对什么过敏", fact="你对芒果过敏。",
         quote="另外我对芒果过敏", known="芒果", right="菠萝", of_turn="馒头 死面", turn="馒头又发成死面了",
         rule="二十四小时制", night="按 N 查看并撤销", why="来自", would_hide="将会隐藏：1 条消息",
-        hidden="已遗忘：1 条消息", undone="已撤销", erase="输入 {n} 再按 Enter", erased="已抹除：1 条消息",
+        hidden="已遗忘：1 条消息", undone="已撤销", found_again="又能搜到：",
+        erase="输入 {n} 再按 Enter", erased="已抹除：1 条消息",
         removed="已移除的位置", corrected="已更正：你对菠萝过敏。", accept="y 接受",
         suspect="像是写给模型的指令", review="4 审核 {n}",
     ),
@@ -130,7 +133,7 @@ def hide(flow: Flow) -> None:
 
 def take_back(flow: Flow) -> None:
     flow.at.press("u")
-    flow.at.sees(flow.said.undone)
+    flow.at.sees(flow.said.found_again)
     assert _found(flow)
 
 
