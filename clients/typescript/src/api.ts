@@ -1128,7 +1128,6 @@ export interface components {
          * @description As `Memory.correct`; `ref` may also be words that only one fact has.
          */
         CorrectBody: {
-            ref: string;
             /** @default null */
             value?: string | null;
             /** @default null */
@@ -1146,9 +1145,10 @@ export interface components {
              * @enum {unknown}
              */
             origin?: "agent" | "file" | "import" | "owner" | "tool" | "web";
+            workspace: string;
+            ref: string;
             /** @default  */
             scope?: string;
-            workspace: string;
         };
         /**
          * FactsBody
@@ -1859,6 +1859,7 @@ export interface components {
             what: "accept" | "correct" | "edit" | "forget" | "merge" | "otherwise" | "pin" | "reject" | "remember" | "retract";
             paths: string[];
             waiting: string[];
+            facts: components["schemas"]["Fact"][];
             text: string;
         };
         /**
@@ -2506,6 +2507,7 @@ export interface components {
          */
         Recalled: {
             ref: string;
+            fact: components["schemas"]["Fact"] | null;
             text: string;
             times: number;
             last: string;
