@@ -133,11 +133,25 @@ def mnemark_server(command: str, folder: Path, home: Path) -> Iterator[Ask]:
         )
 
 
+def qmd_collection(command: str, folder: Path, home: Path) -> str:
+    """Index a folder with qmd, and return the name of its collection."""
+    name = folder.name.lower()
+    run([command, "collection", "add", str(folder), "--name", name], home)
+    return name
+
+
+def basic_memory_project(command: str, folder: Path, home: Path) -> str:
+    """Index a folder with basic-memory, and return the name of its project."""
+    name = folder.name.lower()
+    run([command, "project", "add", name, str(folder)], home)
+    run([command, "project", "index", name], home)
+    return name
+
+
 @contextmanager
 def qmd_shell(command: str, folder: Path, home: Path) -> Iterator[Ask]:
     """`qmd search`, a process for each question; `qmd query` needs two gigabytes of models."""
-    run([command, "collection", "add", str(folder), "--name", folder.name.lower()], home)
-    words = [command, "search", "--json", "-n", "10", "-c", folder.name.lower()]
+    words = [command, "search", "--json", "-n", "10", "-c", qmd_collection(command, folder, home)]
 
     def ask(text: str) -> list[str]:
         said = run([*words, text], home)
@@ -149,9 +163,8 @@ def qmd_shell(command: str, folder: Path, home: Path) -> Iterator[Ask]:
 @contextmanager
 def basic_memory_server(command: str, folder: Path, home: Path) -> Iterator[Ask]:
     """`basic-memory mcp`, one process; its vectors need a model, so it searches for words."""
-    run([command, "project", "add", folder.name.lower(), str(folder)], home)
-    run([command, "project", "index", folder.name.lower()], home)
-    fixed = {"project": folder.name.lower(), "page_size": 10, "output_format": "json"}
+    project = basic_memory_project(command, folder, home)
+    fixed = {"project": project, "page_size": 10, "output_format": "json"}
     with Tools([command, "mcp"], home) as server:
 
         def ask(text: str) -> list[str]:
@@ -220,16 +233,15 @@ def forget_with_mnemark(command: str, folder: Path, home: Path) -> None:
 
 def forget_with_qmd(command: str, folder: Path, home: Path) -> None:
     """Index the notes, and delete the file of one."""
-    run([command, "collection", "add", str(folder), "--name", "notes"], home)
+    qmd_collection(command, folder, home)
     (folder / "secret.md").unlink()
     run([command, "update"], home)
 
 
 def forget_with_basic_memory(command: str, folder: Path, home: Path) -> None:
     """Index the notes, and delete one."""
-    run([command, "project", "add", "notes", str(folder)], home)
-    run([command, "project", "index", "notes"], home)
-    run([command, "tool", "delete-note", "secret", "--project", "notes"], home)
+    project = basic_memory_project(command, folder, home)
+    run([command, "tool", "delete-note", "secret", "--project", project], home)
 
 
 MARK: Final = "zanzibarquokka"

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from playwright.sync_api import Browser, sync_playwright
-from screens import LOCALES, ROOT, daemon_in, launched
+from screens import LOCALES, ROOT, daemon_in, enter, launched
 
 from mnemark_agents import daemon
 
@@ -152,12 +152,7 @@ def facts_page(browser: Browser, at: daemon.Daemon, machine: Machine, language: 
         color_scheme="light", locale=LOCALES[language], viewport={"width": 900, "height": 700},
         device_scale_factor=2,
     ).new_page()  # fmt: skip
-    made = daemon.post("/v1/ui/ticket", {"workspace": str(machine.memory)}, daemon=at)
-    page.goto(at.url + made["path"])
-    page.locator("#ticket").fill(made["ticket"])
-    page.get_by_role("button").click()
-    page.wait_for_url("**/w/*")
-    page.goto(f"{page.url}/facts?scope=projects/shop", wait_until="networkidle")
+    page.goto(f"{enter(page, at, machine.memory)}/facts?scope=projects/shop", wait_until="networkidle")
     box = page.locator("main").bounding_box()
     first, last = (
         rows.bounding_box() for rows in (page.locator("main h2").first, page.locator("[data-row]").last)

@@ -79,6 +79,16 @@ def daemon_in(state: Path) -> Iterator[daemon.Daemon]:
         process.wait()
 
 
+def enter(page: Page, at: daemon.Daemon, memory: Path) -> str:
+    """Let a window in to the pages of a memory, and return their address."""
+    made = daemon.post("/v1/ui/ticket", {"workspace": str(memory)}, daemon=at)
+    page.goto(at.url + made["path"])
+    page.locator("#ticket").fill(made["ticket"])
+    page.get_by_role("button").click()
+    page.wait_for_url("**/w/*")
+    return page.url
+
+
 class Screens:
     """Windows at the months, and where their pictures go."""
 
@@ -93,12 +103,7 @@ class Screens:
         page = self.browser.new_context(
             color_scheme=colours, locale=LOCALES[language], viewport=size
         ).new_page()
-        made = daemon.post("/v1/ui/ticket", {"workspace": str(self.months / language)}, daemon=self.at)
-        page.goto(self.at.url + made["path"])
-        page.locator("#ticket").fill(made["ticket"])
-        page.get_by_role("button").click()
-        page.wait_for_url("**/w/*")
-        return page, page.url
+        return page, enter(page, self.at, self.months / language)
 
     def open(self, page: Page, base: str, screen: str, language: str) -> None:
         """Show a page, or what the first of its list opens."""

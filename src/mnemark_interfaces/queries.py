@@ -18,10 +18,11 @@ from mnemark.files.reading import READ_LIMIT
 from mnemark.files.scan import scan
 from mnemark.retrieval.read import located, read_ref
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.types import Recall
+from mnemark.types import Hit, Recall
 from mnemark_interfaces import output, render, workspace
 
 if TYPE_CHECKING:
+    from mnemark.memory.browse.browse import FoundPage
     from mnemark.memory.memory import Memory
 
 _ESCAPED: Final = lazy_pattern("[\udc80-\udcff]")
@@ -32,6 +33,15 @@ _DAEMON_WAIT: Final = 0.2
 """Seconds that a query in the daemon waits for another process to sync."""
 DOUBTFUL: Final = 0.38
 """`Recall.on_topic` below which memory likely holds nothing on what was asked."""
+
+
+def by_belief(found: "FoundPage") -> "tuple[list[Hit], list[Hit]]":
+    """Return the hits of a search that are believed, and the others."""
+    from mnemark.retrieval.block import believed
+
+    sure = believed(found.rows) if found.on_topic >= DOUBTFUL else []
+    refs = {hit.ref for hit in sure}
+    return sure, [hit for hit in found.rows if hit.ref not in refs]
 
 
 def search(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.settings_of import none_named
 from mnemark_agents.hook.agents import AGENTS
 from sampled import sampled
 
@@ -24,15 +25,7 @@ def blocks(name: str) -> list[str]:
 def test_the_blocks_connect_and_take_it_out_again(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for variable in (
-        "CLAUDE_CONFIG_DIR",
-        "CODEX_HOME",
-        "COPILOT_HOME",
-        "XDG_CONFIG_HOME",
-        "XDG_STATE_HOME",
-        "MNEMARK_WORKSPACE",
-    ):
-        monkeypatch.delenv(variable, raising=False)
+    none_named(monkeypatch)
     monkeypatch.setenv("HOME", str(tmp_path))
     command = tmp_path / "bin/mnemark"
     command.parent.mkdir()

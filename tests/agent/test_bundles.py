@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from agent.settings_of import none_named
 from mnemark import Memory
 from mnemark.files.sessions import SessionLog, list_sessions
 from mnemark_agents import homes
@@ -29,14 +30,7 @@ each = pytest.mark.parametrize("bundle", BUNDLES, ids=lambda bundle: bundle.agen
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name in (
-        "CLAUDE_CONFIG_DIR",
-        "CODEX_HOME",
-        "MNEMARK_WORKSPACE",
-        "XDG_STATE_HOME",
-        "OPENCLAW_STATE_DIR",
-    ):
-        monkeypatch.delenv(name, raising=False)
+    none_named(monkeypatch)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("MNEMARK_CONFIG", str(tmp_path / "config.toml"))
     monkeypatch.setattr(Path, "home", lambda: tmp_path)

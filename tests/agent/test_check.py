@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from agent.settings_of import none_named
 from mnemark_agents.connect import check, connections
 from mnemark_agents.connect.hosts import HOSTS, Host
 from mnemark_agents.hook.agents import AGENTS
@@ -18,15 +19,7 @@ from sampled import sampled
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home with a program of its own, which can be moved, and no agent on the PATH."""
-    for name in (
-        "CLAUDE_CONFIG_DIR",
-        "CODEX_HOME",
-        "COPILOT_HOME",
-        "XDG_CONFIG_HOME",
-        "XDG_STATE_HOME",
-        "MNEMARK_WORKSPACE",
-    ):
-        monkeypatch.delenv(name, raising=False)
+    none_named(monkeypatch)
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     program = tmp_path / "venv/bin/mnemark"

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent.settings_of import none_named
 from mnemark.errors import BusyError, UsageError
 from mnemark_agents.connect import connect, connections, json_edit
 from mnemark_agents.connect.hosts import HOSTS, Setting, Target, is_ours
@@ -21,8 +22,7 @@ NAMES = [host.name for host in HOSTS]
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
-        monkeypatch.delenv(name, raising=False)
+    none_named(monkeypatch)
     return tmp_path
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from agent.settings_of import none_named
 from mnemark.errors import MnemarkError, UsageError
 from mnemark_agents.connect import connect, connections
 from mnemark_agents.connect.hosts import HOSTS
@@ -39,8 +40,7 @@ LINES = ("[[{keys}]]\n", "[[{keys}]]\nname = 1\n[[{keys}]]\n", "[{keys}]\n", "{k
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
-        monkeypatch.delenv(name, raising=False)
+    none_named(monkeypatch)
     return tmp_path
 
 

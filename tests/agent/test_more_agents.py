@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.settings_of import none_named
 from mnemark.errors import UsageError
 from mnemark.files import transcripts
 from mnemark_agents.connect import connect, connections
@@ -31,8 +32,7 @@ WITH_COMMANDS = {
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "XDG_CONFIG_HOME", "OPENCLAW_STATE_DIR"):
-        monkeypatch.delenv(name, raising=False)
+    none_named(monkeypatch)
     return tmp_path
 
 

@@ -90,9 +90,8 @@ def recalled(machine: Machine) -> list[str]:
     return [text for text in machine.received(SECOND) if "<mnemark-recall" in text and "spare key" in text]
 
 
-def test_it_remembers_from_one_session_to_the_next(machine: Bundled, bundle: Bundle) -> None:
-    machine.install(bundle)
-    assert not machine.memory.exists()
+def tell_and_ask(machine: Bundled, bundle: Bundle) -> None:
+    """Say something in one session and ask for it in the next: it is recorded and recalled, each once."""
     machine.say(bundle.agent, FIRST)
     machine.settle()
     (machine.memory / "USER.md").write_text(f"# Me\n\n{RULE}\n", "utf-8")
@@ -101,6 +100,12 @@ def test_it_remembers_from_one_session_to_the_next(machine: Bundled, bundle: Bun
     assert "\n".join(recalled(machine)).count("Ann keeps the spare key") == 1
     assert sum(text.count(RULE) for text in machine.received(SECOND)) == 1
     assert machine.log() == ""
+
+
+def test_it_remembers_from_one_session_to_the_next(machine: Bundled, bundle: Bundle) -> None:
+    machine.install(bundle)
+    assert not machine.memory.exists()
+    tell_and_ask(machine, bundle)
     machine.type(bundle, bundle.remove)
     assert machine.turns() == SAID
     before = len(machine.model.requests)
@@ -139,14 +144,7 @@ def test_its_model_uses_the_tools_on_the_memory_that_is_named(
 def test_beside_a_connection_nothing_is_recorded_or_recalled_twice(machine: Bundled, bundle: Bundle) -> None:
     machine.connect(bundle.agent)
     machine.install(bundle)
-    machine.say(bundle.agent, FIRST)
-    machine.settle()
-    (machine.memory / "USER.md").write_text(f"# Me\n\n{RULE}\n", "utf-8")
-    machine.say(bundle.agent, SECOND)
-    assert machine.turns_after(len(SAID)) == SAID
-    assert "\n".join(recalled(machine)).count("Ann keeps the spare key") == 1
-    assert sum(text.count(RULE) for text in machine.received(SECOND)) == 1
-    assert machine.log() == ""
+    tell_and_ask(machine, bundle)
 
 
 ASKED = {

@@ -7,11 +7,11 @@ from textual.content import Content
 from mnemark.files import layout
 from mnemark.files.names import split_ref
 from mnemark.memory.browse.browse import DEPTH
+from mnemark.memory.browse.change_rows import is_of_talk
 from mnemark.present.facts import TOPICS, sentence, topic
 from mnemark.present.plain import for_people
 from mnemark.present.sources import place, source
 from mnemark.present.talks import talk
-from mnemark.retrieval.block import believed
 from mnemark_faces.tui.cells import (
     DIM,
     WARNING,
@@ -27,13 +27,12 @@ from mnemark_faces.tui.filters import filters_in
 from mnemark_faces.tui.panes_change import change_row, explain_change
 from mnemark_faces.tui.rows import ListRow, RowPage
 from mnemark_faces.tui.words import PanelWords
-from mnemark_interfaces.queries import DOUBTFUL
+from mnemark_interfaces.queries import DOUBTFUL, by_belief
 from mnemark_interfaces.render import on_clock
 
 if TYPE_CHECKING:
     from mnemark.facts.model import Fact
     from mnemark.memory.browse.browse import FoundPage
-    from mnemark.memory.browse.change_rows import ChangeRow
     from mnemark.memory.browse.entries import TimelineEntry
     from mnemark.memory.browse.fact_rows import FactRow
     from mnemark.memory.browse.talk_rows import TalkRow
@@ -51,8 +50,6 @@ _DATED: Final = frozenset({"note", "episode", "attachment"})
 """Kinds that have a day rather than a time."""
 _SHOWN: Final = ("turn", "observation", "note", "attachment", "change")
 """Kinds of the timeline: pages of talks are shown with these, in Talks."""
-_OWN_STEPS: Final = ("session end", "scratchpad")
-"""Edits that every talk makes, which its words stand for."""
 _SUSPECT: Final = "Looks like instructions to a model. Enter shows it."
 
 
@@ -77,7 +74,7 @@ class SearchPane:
         if found.rows and found.on_topic < DOUBTFUL:
             head = f"{head} · {words('probably not in this memory')}"
         begin = int(after or 0)
-        hits = _by_belief(found)[begin : begin + limit]
+        hits = _in_order(found)[begin : begin + limit]
         end = begin + len(hits)
         return RowPage(
             tuple(_hit(memory, hit, words, likely=likely) for hit, likely in hits),
@@ -107,7 +104,7 @@ class TimelinePane:
         rows: list[TimelineEntry] = []
         while not rows:
             found = memory.browse.timeline(limit=limit, after=after, **lists, **narrow)
-            rows = [one for one in found.rows if one.change is None or not _is_own(one.change)]
+            rows = [one for one in found.rows if one.change is None or not is_of_talk(one.change.step)]
             if not (after := found.next):
                 break
         return RowPage(tuple(_entry(memory, one, words) for one in rows), after)
@@ -187,14 +184,11 @@ def _explained(memory: "Memory", words: PanelWords, row: ListRow) -> Sheet:
     return sheet
 
 
-def _by_belief(found: "FoundPage") -> "list[tuple[Hit, bool]]":
+def _in_order(found: "FoundPage") -> "list[tuple[Hit, bool]]":
     """Return the hits that are believed, facts first, then the others; each with whether it is."""
-    sure = believed(found.rows) if found.on_topic >= DOUBTFUL else []
-    refs = {hit.ref for hit in sure}
-    rest = [hit for hit in found.rows if hit.ref not in refs]
-    facts = [hit for hit in sure if hit.kind == "fact"]
-    passages = [hit for hit in sure if hit.kind != "fact"]
-    return [(hit, True) for hit in (*facts, *passages)] + [(hit, False) for hit in rest]
+    sure, rest = by_belief(found)
+    sure = sorted(sure, key=lambda hit: hit.kind != "fact")
+    return [(hit, True) for hit in sure] + [(hit, False) for hit in rest]
 
 
 def _hit(memory: "Memory", hit: "Hit", words: PanelWords, *, likely: bool) -> ListRow:
@@ -245,10 +239,6 @@ def _fact_of(memory: "Memory", hit: "Hit") -> "Fact | None":
     with store.lock:
         store.log.refresh()
         return store.log.of(str(hit.meta.get("fact"))).last
-
-
-def _is_own(row: "ChangeRow") -> bool:
-    return row.step.startswith(_OWN_STEPS)
 
 
 def _entry(memory: "Memory", entry: "TimelineEntry", words: PanelWords) -> ListRow:

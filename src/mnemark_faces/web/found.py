@@ -11,11 +11,10 @@ from mnemark.present import facts
 from mnemark.present.plain import plain
 from mnemark.present.sources import place
 from mnemark.present.talks import talk
-from mnemark.retrieval.block import believed
 from mnemark.types import Hit
 from mnemark_faces.web.at import At
 from mnemark_faces.web.telling import speaker
-from mnemark_interfaces.queries import DOUBTFUL
+from mnemark_interfaces.queries import by_belief
 
 _LINES: Final = 3
 """Lines of a talk or note in the list."""
@@ -70,9 +69,7 @@ class Answers(NamedTuple):
 
 def answers(at: At, found: FoundPage) -> Answers:
     """Return the facts, talks and notes of a search."""
-    sure = believed(found.rows) if found.on_topic >= DOUBTFUL else []
-    refs = {hit.ref for hit in sure}
-    doubted = [hit for hit in found.rows if hit.ref not in refs]
+    sure, doubted = by_belief(found)
     told = [fact for hit in sure if hit.kind == "fact" and (fact := _fact(at, hit)) is not None]
     rest = [hit for hit in sure if hit.kind != "fact"]
     kinds = counts(hit.kind for hit in sure)

@@ -18,6 +18,8 @@ from mnemark.text.markdown.hunks import Hunk, diff
 from mnemark.types import Json, Origin
 
 _CONSOLIDATE: Final = "consolidate: "
+_OF_TALK: Final = ("session end", "scratchpad")
+"""What steps of edits that every talk makes begin with."""
 """What the steps of a consolidation begin with."""
 _LOOKED_AT: Final = 500
 """Latest groups among which the last consolidation is looked for."""
@@ -108,6 +110,11 @@ def changes(
     known = undoable(ws, own=False, among=[one.id for _, group in found for one in group])
     rows = tuple(row(ws, log, key, group, known) for key, group in found)
     return Page(rows=rows, next=more, total=None if kinds else len(keys))
+
+
+def is_of_talk(step: str) -> bool:
+    """Return whether every talk makes an edit of this step: what was said stands for it."""
+    return step.startswith(_OF_TALK)
 
 
 def did_nothing(log: ChangeLog, noted: NotedChange) -> bool:

@@ -26,8 +26,6 @@ Part = Literal["talk", "note", "change"]
 PARTS: Final[tuple[Part, ...]] = ("talk", "note", "change")
 _LINES: Final = 4
 """Turns of a talk that an entry has."""
-_OWN_STEPS: Final = ("session end", "scratchpad")
-"""Edits that every talk makes: the entry of the talk stands for them."""
 
 
 class DiaryLine(msgspec.Struct, frozen=True, kw_only=True):
@@ -121,7 +119,7 @@ def diary(
 def _worth_telling(log: ChangeLog) -> Callable[[NotedChange], bool]:
     def shown(noted: NotedChange) -> bool:
         if noted.kind == "write":
-            return not str(log.payload(noted).get("step")).startswith(_OWN_STEPS)
+            return not change_rows.is_of_talk(str(log.payload(noted).get("step")))
         return not change_rows.did_nothing(log, noted)
 
     return shown
