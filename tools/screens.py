@@ -86,7 +86,8 @@ def enter(page: Page, at: daemon.Daemon, memory: Path) -> str:
     page.locator("#ticket").fill(made["ticket"])
     page.get_by_role("button").click()
     page.wait_for_url("**/w/*")
-    return page.url
+    address: str = page.url
+    return address
 
 
 class Screens:
