@@ -14,7 +14,7 @@ from mnemark.index.check import ahead
 from mnemark.memory.health.stats import MountState, mount_states
 from mnemark.memory.memory import Memory
 from mnemark.memory.review.attention import Attention
-from mnemark.memory.transfer.brought import Brought, brought
+from mnemark.memory.transfer.brought import Brought
 from mnemark.memory.transfer.imports import format_titles
 from mnemark.types import Problem
 from mnemark_interfaces import speech
@@ -74,7 +74,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
             unread=left.unread,
             problems=(*settings, *warnings, *left.problems, *stats.problems),
             attention=tuple(one for one in memory.attention() if one.what != "skipped"),
-            mounts=tuple(mount_states(memory.workspace)), brought=tuple(brought(memory.workspace)),
+            mounts=tuple(mount_states(memory.workspace)), brought=tuple(memory.browse.brought()),
         )  # fmt: skip
 
 

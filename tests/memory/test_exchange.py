@@ -14,7 +14,6 @@ from faults.logical import LEXICAL
 from mnemark.errors import IntegrityError, MnemarkError, NotFoundError, UsageError
 from mnemark.files.journal import changes_of
 from mnemark.memory.memory import Memory
-from mnemark.memory.transfer.brought import brought
 from mnemark.memory.transfer.export.export import export_folder
 from mnemark.memory.transfer.imports import format_titles, import_from
 from mnemark.memory.transfer.transfer import export_workspace
@@ -384,13 +383,11 @@ def test_a_person_who_is_erased_from_a_chat_is_gone_from_the_record_of_the_impor
     (tmp_path / "WhatsApp Chat with Zebulon Quirk.txt").write_text(CHAT, "utf-8")
     with opened(tmp_path / "w") as memory:
         import_from(memory.workspace, "", tmp_path / "WhatsApp Chat with Zebulon Quirk.txt")
-        assert "Zebulon Quirk" in brought(memory.workspace)[0].people
+        assert "Zebulon Quirk" in memory.browse.brought()[0].people
         receipt = memory.forget(query="Zebulon Quirk", erase=True)
         assert receipt.waiting == ()
         assert any("WhatsApp Chat with Zebulon Quirk.txt" in one for one in receipt.still)
-        assert not {"Zebulon Quirk", "Ann"} & set(
-            brought(memory.workspace)[0].people
-        )  # nothing of it is left
+        assert not {"Zebulon Quirk", "Ann"} & set(memory.browse.brought()[0].people)  # nothing of it is left
     assert b"Zebulon Quirk" not in journals(tmp_path / "w")
 
 
@@ -399,7 +396,7 @@ def test_who_is_not_erased_stays_in_the_record_of_the_import(tmp_path: Path) -> 
     with opened(tmp_path / "w") as memory:
         import_from(memory.workspace, "", tmp_path / "WhatsApp Chat with Crew.txt")
         memory.forget(query="Cy Oak", erase=True)
-        assert brought(memory.workspace)[0].people == {"Ann": 2}
+        assert memory.browse.brought()[0].people == {"Ann": 2}
     assert b"Cy Oak" not in journals(tmp_path / "w")
     assert b"WhatsApp Chat with Crew" in journals(tmp_path / "w")
 

@@ -1,6 +1,6 @@
 """Say facts in sentences, and tell under which heading people look for them."""
 
-from functools import cache
+from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import Final
 
@@ -53,11 +53,21 @@ _LEAD: Final = lazy_pattern(r"(?i)^(?:(?P<own>(?:my|our) |我们的?|我的?) *|
 
 def topic(fact: Fact) -> str:
     """Return the heading under which people look for a fact, one of `TOPICS`."""
-    if subject_key(fact.subject) == "agent":
-        return TOPICS[7]
-    found = topic_of(fact)
-    is_of_work = subject_key(fact.subject) != "user" or predicate_key(fact.predicate).endswith(" version")
-    return TOPICS[_HEADING["project" if not found and fact.predicate and is_of_work else found]]
+    return TOPICS[heading(fact)]
+
+
+def heading(fact: Fact) -> int:
+    """Return the place in `TOPICS` of the heading under which people look for a fact."""
+    return _heading(fact.type, fact.subject, fact.predicate, fact.tags)
+
+
+@lru_cache(maxsize=32_768)  # lists count all facts by heading
+def _heading(type: str, subject: str, predicate: str, tags: tuple[str, ...]) -> int:  # noqa: A002 - as in facts
+    if subject_key(subject) == "agent":
+        return TOPICS.index("Rules for the agent")
+    found = topic_of(type, subject, predicate, tags)
+    is_of_work = subject_key(subject) != "user" or predicate_key(predicate).endswith(" version")
+    return _HEADING["project" if not found and predicate and is_of_work else found]
 
 
 def sentence(fact: Fact, words: Words) -> str:

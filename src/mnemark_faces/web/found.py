@@ -31,8 +31,15 @@ class FoundLine(NamedTuple):
     """What was found; of a note without the marks of Markdown."""
 
 
+class Place(NamedTuple):
+    """A talk or a note, and the hits in it, the best first."""
+
+    path: str
+    hits: Sequence[Hit]
+
+
 class Group(NamedTuple):
-    """A talk or a note with what was found in it."""
+    """A talk or a note with what was found in it, as it stands in the list."""
 
     title: str
     link: str
@@ -57,8 +64,8 @@ class Answers(NamedTuple):
     """What was found, by how far it is believed."""
 
     facts: Sequence[FoundFact]
-    groups: Sequence[Group]
-    less_likely: Sequence[Group]
+    places: Sequence[Place]
+    less_likely: Sequence[Place]
     sure: int
     """Passages that are believed."""
     doubted: int
@@ -73,7 +80,7 @@ def answers(at: At, found: FoundPage) -> Answers:
     told = [fact for hit in sure if hit.kind == "fact" and (fact := _fact(at, hit)) is not None]
     rest = [hit for hit in sure if hit.kind != "fact"]
     kinds = counts(hit.kind for hit in sure)
-    return Answers(told, _groups(at, rest), _groups(at, doubted), len(rest), len(doubted), kinds)
+    return Answers(told, _places(rest), _places(doubted), len(rest), len(doubted), kinds)
 
 
 def _fact(at: At, hit: Hit) -> FoundFact | None:
@@ -87,16 +94,18 @@ def _fact(at: At, hit: Hit) -> FoundFact | None:
     return FoundFact(fact, facts.sentence(fact, at.words), date)
 
 
-def _groups(at: At, hits: Iterable[Hit]) -> list[Group]:
+def _places(hits: Iterable[Hit]) -> list[Place]:
     """Return hits by where they stand, in the order of the best of each; of a line only its best part."""
     by_path: dict[str, dict[tuple[str, int], Hit]] = {}
     for hit in hits:
         by_path.setdefault(hit.path, {}).setdefault((hit.path, hit.start_line), hit)
-    return [_group(at, path, list(lines.values())) for path, lines in by_path.items()]
+    return [Place(path, list(lines.values())) for path, lines in by_path.items()]
 
 
-def _group(at: At, path: str, hits: Sequence[Hit]) -> Group:
-    ws, best = at.memory.workspace, hits[0]
+def group(at: At, found_in: Place) -> Group:
+    """Return a talk or a note as it stands in the list."""
+    ws, (path, hits) = at.memory.workspace, found_in
+    best = hits[0]
     found = layout.place(path)
     role = found.role if found is not None else "note"
     date = at.words.date(best.date, at.now.date()) if best.date else ""

@@ -28,6 +28,7 @@ from mnemark.memory.prompt.builder import Prompt
 from mnemark.memory.prompt.prompt import BUDGET, prompt
 from mnemark.memory.review.explain import QuotedSource, quoted
 from mnemark.memory.review.review import ReviewItem, by_source, waiting, with_diff
+from mnemark.memory.transfer.brought import Brought, ImportLog
 from mnemark.types import Hit, Kind, Origin
 
 P = ParamSpec("P")
@@ -116,6 +117,14 @@ class Browse:
 
     def __init__(self, ws: OpenWorkspace) -> None:
         self.ws = ws
+
+    @cached_property
+    def _imports(self) -> ImportLog:
+        return ImportLog(self.ws.journal)
+
+    def brought(self) -> list[Brought]:
+        """Return what was imported, by format, the last one first."""
+        return self._imports.brought()
 
     @cached_property
     def log(self) -> ChangeLog:

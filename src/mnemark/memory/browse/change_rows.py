@@ -18,9 +18,11 @@ from mnemark.text.markdown.hunks import Hunk, diff
 from mnemark.types import Json, Origin
 
 _CONSOLIDATE: Final = "consolidate: "
+"""What the steps of a consolidation begin with."""
 _OF_TALK: Final = ("session end", "scratchpad")
 """What steps of edits that every talk makes begin with."""
-"""What the steps of a consolidation begin with."""
+_EDITS: Final = frozenset({"write", "move"})
+"""Kinds of changes that edited a file."""
 _LOOKED_AT: Final = 500
 """Latest groups among which the last consolidation is looked for."""
 _PATHS: Final = 20
@@ -131,7 +133,7 @@ def tidied(ws: OpenWorkspace, log: ChangeLog) -> ChangeRow | None:
     for _, key in reversed(log.keys()[-_LOOKED_AT:]):
         group = log.group(key)
         first = group[0]
-        edits = first.kind in {"write", "move"} and _text(log.payload(first), "step").startswith(_CONSOLIDATE)
+        edits = first.kind in _EDITS and _text(log.payload(first), "step").startswith(_CONSOLIDATE)
         if edits or first.kind == "consolidate":
             return row(ws, log, key, group, undoable(ws, own=False, among=[one.id for one in group]))
     return None
@@ -158,12 +160,13 @@ def row(
     """Return a group as a row; `known` has the ids that can be undone."""
     first = group[0]
     payload = log.payload(first)
-    paths = [first_path for one in group[:_PATHS] if (first_path := _text(log.payload(one), "path"))]
+    edited = group[:_PATHS] if first.kind in _EDITS else ()
+    paths = filter(None, (_text(log.payload(one), "path") for one in edited))
     undo = any(one.id in known for one in group)
     return ChangeRow(
         id=key, time=time_of(ws, first.time), kind=first.kind, step=_text(payload, "step"),
         origin=first.origin, scope=first.scope, session=_text(payload, "session"),
-        paths=tuple(dict.fromkeys(paths)) if first.kind in {"write", "move"} else (), count=len(group),
+        paths=tuple(dict.fromkeys(paths)), count=len(group),
         undo=undo, undone=not undo and any(log.is_undone(one.id) for one in group),
         ids=tuple(one.id for one in group[:_PATHS]), named=_named(payload), done=_done(ws, log, group),
     )  # fmt: skip
@@ -195,7 +198,8 @@ def _done(ws: OpenWorkspace, log: ChangeLog, group: Sequence[NotedChange]) -> di
     noted = run.get("done")
     if isinstance(noted, Mapping):
         return {str(step): count for step, count in noted.items() if isinstance(count, int)}
-    return dict(Counter(one.step for one in ws.edits.entries([one.id for one in group]) if one.step))
+    edited = [one.id for one in group if one.kind in _EDITS]
+    return dict(Counter(one.step for one in ws.edits.entries(edited) if one.step)) if edited else {}
 
 
 def time_of(ws: OpenWorkspace, time: datetime | None) -> str:

@@ -1,7 +1,8 @@
 """List what happened by day: talks with their first words, notes that were written, and what was changed."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime
+from itertools import groupby
 from typing import Final, Literal, NamedTuple
 
 import msgspec
@@ -14,7 +15,7 @@ from mnemark.index.rows import NO_TIME, SUSPECT, seconds, wall_time
 from mnemark.index.store import Record
 from mnemark.memory.browse import change_rows
 from mnemark.memory.browse.entries import Asked, EntryRow, changed, reading
-from mnemark.memory.browse.page import Page, checked, cursor, key_of
+from mnemark.memory.browse.page import MOST, Page, checked, cursor, key_of
 from mnemark.memory.browse.talk_rows import dated, spans
 from mnemark.memory.journal.changes import ChangeLog, NotedChange
 from mnemark.memory.open_workspace import OpenWorkspace
@@ -53,6 +54,7 @@ class DiaryEntry(msgspec.Struct, frozen=True, kw_only=True):
     lines: tuple[DiaryLine, ...] = ()
     """The first turns; of a note, how it begins."""
     change: change_rows.ChangeRow | None = None
+    """Of a change that was looked at: what it did."""
 
 
 class DiaryPage(Page[DiaryEntry], frozen=True, kw_only=True):
@@ -81,6 +83,7 @@ def diary(
     until: datetime | str | None = None,
     limit: int = 50,
     after: str = "",
+    told: int = MOST,
 ) -> DiaryPage:
     """Return a page of what happened, the latest first.
 
@@ -92,6 +95,8 @@ def diary(
         until: only what was before the end of that time, to begin with an earlier day.
         limit: number of rows.
         after: the cursor of the page.
+        told: how many changes of a day without a talk or note between them are looked at; of the others the
+            entry has the time alone.
 
     Raises:
         UsageError: an argument is wrong.
@@ -111,9 +116,12 @@ def diary(
         first = _first(view)
     least = entries[asked.most - 1][0][0] if len(entries) >= asked.most else None
     rows = changed(ws, log, asked, least=least, shown=_worth_telling(log)) if "change" in parts else []
-    found = sorted([*entries, *_of_changes(ws, log, rows)], key=lambda pair: pair[0], reverse=True)
+    found: list[tuple[tuple[int, int, str], DiaryEntry | EntryRow]]
+    found = [*entries, *((row.key, row) for row in rows)]
+    found.sort(key=lambda pair: pair[0], reverse=True)
     more = cursor(*found[limit - 1][0]) if len(found) > limit else ""
-    return DiaryPage(rows=tuple(entry for _, entry in found[:limit]), next=more, first=first)
+    listed = _with_changes(ws, log, [entry for _, entry in found[:limit]], told)
+    return DiaryPage(rows=tuple(listed), next=more, first=first)
 
 
 def _worth_telling(log: ChangeLog) -> Callable[[NotedChange], bool]:
@@ -169,7 +177,7 @@ def _of_texts(
             continue
         lines = tuple(_line(record, suspect=suspect) for record, suspect in shown)
         found.append((key, DiaryEntry(
-            part=one.part, time=wall_time(one.second).isoformat(), began=wall_time(one.begin).isoformat(),
+            part=one.part, time=_wall(one.second), began=_wall(one.begin),
             path=head.path, scope=head.scope, count=one.size, lines=lines,
         )))  # fmt: skip
     return found
@@ -179,16 +187,34 @@ def _line(record: Record, *, suspect: bool) -> DiaryLine:
     return DiaryLine(ref=record.ref, who=record.role, origin=record.origin, text=record.text, suspect=suspect)
 
 
-def _of_changes(
-    ws: OpenWorkspace, log: ChangeLog, rows: Sequence[EntryRow]
-) -> list[tuple[tuple[int, int, str], DiaryEntry]]:
-    ids = [one.id for row in rows for one in log.group(row.group)]
+def _with_changes(
+    ws: OpenWorkspace, log: ChangeLog, found: Iterable[DiaryEntry | EntryRow], told: int
+) -> Iterator[DiaryEntry]:
+    """Yield the entries, with what the first changes of each run did."""
+    runs = [list(run) for _, run in groupby(found, key=_run)]
+    looked_at = [row for run in runs for row in run[:told] if isinstance(row, EntryRow)]
+    ids = [one.id for row in looked_at for one in log.group(row.group)]
     known = undoable(ws, own=False, among=ids) if ids else {}
-    found = []
-    for row in rows:
-        made = change_rows.row(ws, log, row.group, log.group(row.group), known)
-        found.append((row.key, DiaryEntry(part="change", time=made.time, scope=made.scope, change=made)))
-    return found
+    for run in runs:
+        for number, one in enumerate(run):
+            if isinstance(one, DiaryEntry):
+                yield one
+            elif number < told:
+                made = change_rows.row(ws, log, one.group, log.group(one.group), known)
+                yield DiaryEntry(part="change", time=made.time, scope=made.scope, change=made)
+            else:
+                yield DiaryEntry(part="change", time=_wall(one.key[0]))
+
+
+def _run(one: DiaryEntry | EntryRow) -> tuple[bool, str]:
+    """Return what changes of a day that follow each other have in common."""
+    if isinstance(one, DiaryEntry):
+        return False, ""
+    return True, _wall(one.key[0])[:10]
+
+
+def _wall(second: int) -> str:
+    return wall_time(second).isoformat()
 
 
 def _first(view: View) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from math import ceil, log
+from operator import attrgetter
 from typing import Final, Literal
 
 import msgspec
@@ -105,38 +106,38 @@ def facts(
     at = moment(as_of, "as_of", ws.now(), last=True) or datetime.now(UTC)
     at = at.replace(tzinfo=at.tzinfo or ws.fact_store.zone)
     words = text.casefold().strip()
-    valid = _valid(ws.fact_store, scopes_among(ws.scopes(), scope), at)
-    groups = [
-        _Group(one.shown, one.versions, None if part is None else part(one.shown))
-        for one in valid
-        if _has(one.shown, words) and subject in {"", one.shown.subject}
-    ]
-    chosen = [
-        one for one in groups
-        if type in {"", one.shown.type} and origin in {"", one.shown.origin} and only in {None, one.part}
-    ]  # fmt: skip
+    groups = _valid(ws.fact_store, scopes_among(ws.scopes(), scope), at, part)
+    if words or subject:
+        groups = [one for one in groups if _has(one.shown, words) and subject in {"", one.shown.subject}]
+    chosen = groups
+    if type or origin or only is not None:
+        chosen = [
+            one for one in groups
+            if type in {"", one.shown.type} and origin in {"", one.shown.origin} and only in {None, one.part}
+        ]  # fmt: skip
     page = page_by(chosen, partial(_key, order), _Key, after=after, limit=limit, falls=order == "recent")
     return _counted(page, _rows(ws, page.rows, at), groups)
 
 
 def _counted(page: Page[_Group], rows: tuple[FactRow, ...], groups: Sequence[_Group]) -> FactPage:
     """Return these rows of a page, with counts of all groups."""
-    begins = (version.begin for one in groups for version in one.versions if version.begin is not None)
-    first = min(begins, default=None)
+    begins = (version.begin for one in groups for version in one.versions)
+    first = min(filter(None, begins), default=None)
+    shown = [one.shown for one in groups]
     return FactPage(
         parts=dict(Counter(one.part for one in groups if one.part is not None)),
         first=first.date().isoformat() if first else "",
         rows=rows, next=page.next, total=page.total,
-        types=counts(one.shown.type for one in groups), origins=counts(one.shown.origin for one in groups),
-        subjects=dict(Counter(one.shown.subject for one in groups).most_common(_MOST_SUBJECTS)),
+        types=counts(map(attrgetter("type"), shown)), origins=counts(map(attrgetter("origin"), shown)),
+        subjects=dict(Counter(map(attrgetter("subject"), shown)).most_common(_MOST_SUBJECTS)),
     )  # fmt: skip
 
 
-def _valid(store: FactStore, scopes: Iterable[str], at: datetime) -> list[_Group]:
+def _valid(store: FactStore, scopes: Iterable[str], at: datetime, part: Part | None) -> list[_Group]:
     with store.lock:
         store.log.refresh()
         return [
-            _Group(one.fact, versions)
+            _Group(one.fact, versions, None if part is None else part(one.fact))
             for scope in scopes
             for groups in store.groups(scope)
             for versions in groups.by_key.values()

@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import heapq
 import operator
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -68,17 +69,17 @@ def key_of(given: str, types: Any) -> Any:
 
 
 def page_by(
-    found: Iterable[T], key: Callable[[T], tuple[Any, ...]], types: Any, *,
+    found: Sequence[T], key: Callable[[T], tuple[Any, ...]], types: Any, *,
     after: str, limit: int, falls: bool = True,
 ) -> Page[T]:  # fmt: skip
     """Return a page of a list, the largest key first if it falls; the cursor is the key of its last row."""
-    rows = sorted(found, key=key, reverse=falls)
     start = key_of(after, types)
     beyond = operator.lt if falls else operator.gt
-    rest = rows if start is None else [one for one in rows if beyond(key(one), start)]
-    page = tuple(rest[: checked(limit)])
+    rest = found if start is None else [one for one in found if beyond(key(one), start)]
+    first = heapq.nlargest if falls else heapq.nsmallest
+    page = tuple(first(checked(limit), rest, key=key))
     more = cursor(*key(page[-1])) if len(rest) > len(page) else ""
-    return Page(rows=page, next=more, total=len(rows))
+    return Page(rows=page, next=more, total=len(found))
 
 
 def numbered(rows: Sequence[T], after: str, limit: int) -> Page[T]:

@@ -408,7 +408,7 @@ def _chosen(page: _Page, facts: Iterable[tuple[Fact, str]], *, chinese: bool) ->
         kind = next((kind for kind in page.kinds if fact.type in kind), None)
         if kind is None or counts[kind] >= page.most:
             continue
-        topic = topic_of(fact)
+        topic = topic_of(fact.type, fact.subject, fact.predicate, fact.tags)
         cost = len(core_entry(fact, chinese=chinese)) + 1
         cost += 0 if topic in topics else HEADING_CHARACTERS + 1
         if cost <= room:

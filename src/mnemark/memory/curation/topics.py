@@ -47,20 +47,20 @@ HEADING_CHARACTERS: Final = 4 + max(len(english) for english, _ in _HEADINGS.val
 """Maximum characters of a heading's line."""
 
 
-def topic_of(fact: Fact) -> str:
-    """Return what a fact is about, a key of the headings; empty if unknown.
+def topic_of(type: str, subject: str, predicate: str, tags: Iterable[str]) -> str:  # noqa: A002 - as in facts
+    """Return what a fact with these fields is about, a key of the headings; empty if unknown.
 
     A statement has its topic as a tag. What is known of others than the user is about people, unless it is
     about tools, which projects have.
     """
-    if fact.type in _ALONE:
-        return fact.type
-    subject = subject_key(fact.subject)
-    if subject == "project":
+    if type in _ALONE:
+        return type
+    about = subject_key(subject)
+    if about == "project":
         return "project"
-    tagged = next((tag for tag in fact.tags if tag in TOPICS), "")
-    found = tagged or topic(fact.predicate) or ("tastes" if fact.type == "preference" else "")
-    if subject == "user" or not found:
+    tagged = next((tag for tag in tags if tag in TOPICS), "")
+    found = tagged or topic(predicate) or ("tastes" if type == "preference" else "")
+    if about == "user" or not found:
         return found
     return "project" if found in {"tools", "project"} else "people"
 
@@ -69,7 +69,7 @@ def arranged(facts: Iterable[Fact], zone: tzinfo, *, chinese: bool) -> list[str]
     """Return the lines of facts by topic, under headings; what holds since the latest time is first."""
     sections: dict[str, list[Fact]] = {}
     for fact in facts:
-        sections.setdefault(topic_of(fact), []).append(fact)
+        sections.setdefault(topic_of(fact.type, fact.subject, fact.predicate, fact.tags), []).append(fact)
     lines: list[str] = []
     for name in sorted(sections, key=_ORDER.index):
         lines.append(f"## {_HEADINGS[name][chinese]}")

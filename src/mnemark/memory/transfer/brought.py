@@ -1,13 +1,13 @@
 """Tell what was imported: talks, dates and people, by the program it came from."""
 
+import threading
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
-from mnemark.files.journal import changes_of
-from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.files.journal import Journal, JournalEntry
 
 
 class Brought(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,13 +27,28 @@ class Brought(msgspec.Struct, frozen=True, kw_only=True):
     """Day of the last import."""
 
 
-def brought(ws: OpenWorkspace) -> list[Brought]:
-    """Return what was imported, by format, the last one first."""
-    found: dict[str, Brought] = {}
-    for change in changes_of(ws.root, ("import",)):
+class ImportLog:
+    """The imports in a journal; reads only what was appended since it was last asked."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._feed = journal.feed("import")
+        self._lock = threading.Lock()
+        self._clear()
+
+    def _clear(self) -> None:
+        self._found: dict[str, Brought] = {}
+
+    def _read(self, entry: JournalEntry) -> None:
+        change = entry.change
         kind = str(change.fields.get("format", ""))
-        found[kind] = _with(found.pop(kind, Brought(format=kind)), change.fields, change.time)
-    return [one for one in reversed(found.values()) if one.turns or one.notes]
+        before = self._found.pop(kind, Brought(format=kind))
+        self._found[kind] = _with(before, change.fields, change.time)
+
+    def brought(self) -> list[Brought]:
+        """Return what was imported, by format, the last one first."""
+        with self._lock:
+            self._feed.pass_on(self._clear, self._read)
+            return [one for one in reversed(self._found.values()) if one.turns or one.notes]
 
 
 def _with(before: Brought, fields: Mapping[str, Any], time: Any) -> Brought:

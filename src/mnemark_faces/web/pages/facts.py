@@ -15,7 +15,7 @@ from mnemark.memory.browse.fact_rows import FactRow
 from mnemark.memory.learning.told import remember_told
 from mnemark.memory.review.explain import fact_named
 from mnemark.present.changes import listed
-from mnemark.present.facts import TOPICS, clause, sentence, topic
+from mnemark.present.facts import TOPICS, clause, heading, sentence, topic
 from mnemark_faces.web.at import At, Go, PageContent
 from mnemark_faces.web.lives import life, months_since
 
@@ -53,7 +53,7 @@ def facts(at: At) -> PageContent:
     chosen = at.asked("topic") if at.asked("topic") in TOPICS else ""
     page = at.memory.browse.facts(
         **asked, as_of=at.asked("as_of") or None, order=order, after=at.asked("after"), limit=_ROWS,
-        part=_part, only=TOPICS.index(chosen) if chosen else None,
+        part=heading, only=TOPICS.index(chosen) if chosen else None,
     )  # fmt: skip
     lines = [_line(at, row) for row in page.rows]
     values = {
@@ -71,10 +71,6 @@ def facts(at: At) -> PageContent:
 def _name(at: At, subject: str) -> str:
     chinese = at.words.language == "zh"
     return at.words("you") if subject_key(subject) == "user" else subject_label(subject, chinese=chinese)
-
-
-def _part(fact: Fact) -> int:
-    return TOPICS.index(topic(fact))
 
 
 def _parts(lines: Sequence[Line]) -> list[tuple[str, list[Line]]]:

@@ -7,7 +7,7 @@ from mnemark.memory.browse.browse import DEPTH
 from mnemark.text.words.stopwords import content_terms
 from mnemark.types import KINDS, ORIGINS
 from mnemark_faces.web.at import At, PageContent
-from mnemark_faces.web.found import answers
+from mnemark_faces.web.found import answers, group
 
 _GROUPS: Final = 25
 
@@ -35,11 +35,13 @@ def search(at: At) -> PageContent:
         return PageContent("search.html", values, found)
     told_of, start = answers(at, found), at.number("n", 0)
     unread = "" if found.rows else told(at.memory.workspace.searcher.unread())
+    more = len(told_of.places) > start + _GROUPS
     shown = {
-        "found": found, "answers": told_of, "groups": told_of.groups[start : start + _GROUPS],
-        "less": told_of.less_likely[:_GROUPS], "start": start,
+        "found": found, "answers": told_of, "start": start,
+        "groups": [group(at, one) for one in told_of.places[start : start + _GROUPS]],
+        "less": [] if more else [group(at, one) for one in told_of.less_likely[:_GROUPS]],
         "terms": frozenset(content_terms(query)),
-        "next": start + _GROUPS if len(told_of.groups) > start + _GROUPS else 0, "unread": unread,
+        "next": start + _GROUPS if more else 0, "unread": unread,
         "kinds_found": told_of.kinds,
     }  # fmt: skip
     return PageContent("search.html", {**values, **shown})

@@ -16,7 +16,7 @@ from mnemark.present import changes
 from mnemark.text.markdown import drop_comments
 from mnemark.types import ORIGINS
 from mnemark_faces.web.at import At, PageContent
-from mnemark_faces.web.telling import DayOf, TalkLine, by_day, speaker, title_of, told
+from mnemark_faces.web.telling import TalkLine, by_day, speaker, title_of, told
 
 _OF_TALKS: Final = frozenset({"turn", "observation"})
 _FOLDED_FROM: Final = 4
@@ -25,8 +25,8 @@ _FOLDED_TO: Final = 24
 """How many of them open; the page of changes has the rest."""
 _FEWEST: Final = 16
 """Rows that are to be seen, as far as there are so many, where most of them are folded."""
-_PAGES: Final = 5
-"""Maximum number of pages of the diary that one page here takes for that."""
+_MORE: Final = 4
+"""How many times as much of the diary one page here takes for that."""
 _KINDS: Final = {*SHOWN, "fact"}
 
 
@@ -85,34 +85,37 @@ def _title(at: At, one: TimelineEntry) -> str:
 
 def _diary(at: At, until: str) -> dict[str, Any]:
     parts: Any = [one for one in PARTS if one == at.asked("part")]
-    rows: list[Entry] = []
+    rows: list[DiaryEntry] = []
     after, limit = at.asked("after"), at.number("limit", 40)
-    for _ in range(1 if at.asked("limit") else _PAGES):
-        page = at.memory.browse.diary(parts=parts or PARTS, until=until or None, limit=limit, after=after)
-        rows += [_entry(at, one) for one in page.rows]
-        days = _days(at, rows)
+    for size in (limit,) if at.asked("limit") else (limit, _MORE * limit):
+        page = at.memory.browse.diary(
+            parts=parts or PARTS, until=until or None, limit=size, after=after, told=_FOLDED_TO
+        )
+        rows += page.rows
         after = page.next
-        if not after or sum(_seen(*run) for day in days for run in day.rows) >= _FEWEST:
+        days = by_day(at, rows, lambda row: row.time)
+        runs = [[list(run) for _, run in groupby(day.rows, key=lambda row: row.part)] for day in days]
+        if not after or sum(_seen(run) for of_day in runs for run in of_day) >= _FEWEST:
             break
+    told = zip(days, runs, strict=True)
     return {
-        "days": days,
+        "days": [day._replace(rows=[_run(at, run) for run in of_day]) for day, of_day in told],
         "next": after,
         "first": page.first,
         "folded_from": _FOLDED_FROM,
-        "folded_to": _FOLDED_TO,
     }
 
 
-def _days(at: At, rows: Sequence[Entry]) -> list[DayOf]:
-    return [
-        day._replace(rows=[(part, list(run)) for part, run in groupby(day.rows, key=lambda row: row.part)])
-        for day in by_day(at, rows, lambda row: row.time)
-    ]
-
-
-def _seen(part: str, run: Sequence[Entry]) -> int:
+def _seen(run: Sequence[DiaryEntry]) -> int:
     """Return how many rows of a run are not folded: of changes a few, all of talks and notes."""
-    return min(len(run), _FOLDED_FROM) if part == "change" else len(run)
+    return min(len(run), _FOLDED_FROM) if run[0].part == "change" else len(run)
+
+
+def _run(at: At, run: Sequence[DiaryEntry]) -> tuple[str, int, list[Entry]]:
+    """Return a run's part, how long it is, and its rows: of many changes those that can be opened."""
+    part = run[0].part
+    shown = [one for one in run[:_FOLDED_TO] if one.change is not None] if part == "change" else run
+    return part, len(run), [_entry(at, one) for one in shown]
 
 
 def _entry(at: At, one: DiaryEntry) -> Entry:

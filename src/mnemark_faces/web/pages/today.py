@@ -10,7 +10,6 @@ from mnemark.memory.browse.ahead import OpenPoint
 from mnemark.memory.browse.change_rows import ChangeRow
 from mnemark.memory.browse.check import to_check
 from mnemark.memory.browse.entries import Day
-from mnemark.memory.transfer.brought import brought
 from mnemark.memory.transfer.imports import format_titles
 from mnemark.present import changes, facts
 from mnemark_faces.web import charts
@@ -41,7 +40,7 @@ def today(at: At) -> PageContent:
     """Show the start page."""
     browse, ws = at.memory.browse, at.memory.workspace
     days, used = browse.activity(days=_DAYS), browse.used(days=_DAYS)
-    spend, came, talks = browse.spend(days=1), brought(ws), _talks(at)
+    spend, came, talks = browse.spend(days=1), browse.brought(), _talks(at)
     points, recent = browse.open_points(), browse.facts(order="recent", limit=_LATEST)
     known = recent.total or 0
     values = {
