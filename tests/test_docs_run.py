@@ -14,6 +14,8 @@ RECIPES = [path for path in DOCS.glob("howto/*.md") if path.stem != "langgraph"]
 PAGES = [
     "start.md",
     "learning.md",
+    "redaction.md",
+    "format.md",
     *sorted(path.relative_to(DOCS).as_posix() for path in (*RECIPES, *DOCS.glob("zh/*.md"))),
 ]
 PROJECT = tomllib.loads((TESTS.parent / "pyproject.toml").read_text("utf-8"))["project"]
