@@ -71,6 +71,19 @@ def test_the_diary_has_each_thing_once(lived: Path) -> None:
             memory.browse.diary(parts=["day"])  # type: ignore[list-item]
 
 
+def test_of_many_changes_in_a_row_only_the_first_are_looked_at(lived: Path) -> None:
+    with Memory.open(lived) as memory:
+        every = memory.browse.diary(parts=["change"]).rows
+        some = memory.browse.diary(parts=["change"], told=2).rows
+        assert len(every) >= 4
+        assert all(one.change is not None for one in every)
+        assert [one.time[:19] for one in some] == [one.time[:19] for one in every]
+        assert [one.change for one in some] == [
+            *(one.change for one in every[:2]),
+            *[None] * (len(every) - 2),
+        ]
+
+
 def test_a_hidden_talk_is_in_neither(lived: Path) -> None:
     with Memory.open(lived) as memory:
         gone = memory.browse.talks(limit=1).rows[0].path
