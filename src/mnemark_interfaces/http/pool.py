@@ -46,10 +46,13 @@ Stamp = tuple[int, int, Identity | None, Identity | None, Identity | None]
 class PooledWorkspace:
     """An open workspace: its memory, its cached sessions, and the thread that watches its files."""
 
-    def __init__(self, root: Path, *, watching: bool, allowed: tuple[Path, ...] = ()) -> None:
+    def __init__(
+        self, root: Path, *, watching: bool, allowed: tuple[Path, ...] = (),
+        open_memory: Callable[[Path], Memory] = Memory.open,
+    ) -> None:  # fmt: skip
         self.root = root
         self.stamp = _stamp(root)
-        self.memory = Memory.open(root)
+        self.memory = open_memory(root)
         self.memory.workspace.confined_to = allowed
         self.users = 0
         self.used = time.monotonic()
@@ -192,7 +195,7 @@ class Workspaces:
             return self._open_new(root)
 
     def _open_new(self, root: Path) -> PooledWorkspace:
-        opened = PooledWorkspace(root, watching=self._watching, allowed=self._allowed)
+        opened = self.make(root)
         opened.users = 1
         with self._guard:
             if not self._closed:
@@ -200,6 +203,10 @@ class Workspaces:
                 return opened
         opened.close()
         raise BusyError("the daemon is shutting down; try again")
+
+    def make(self, root: Path) -> PooledWorkspace:
+        """Open a workspace."""
+        return PooledWorkspace(root, watching=self._watching, allowed=self._allowed)
 
     def _trim(self) -> None:
         """Close the least recently used workspaces beyond `most`, while this request goes on."""

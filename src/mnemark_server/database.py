@@ -1,0 +1,102 @@
+"""Borrow connections to PostgreSQL for as long as one group of statements takes."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+import psycopg
+from psycopg_pool import ConnectionPool, PoolTimeout
+
+from mnemark.errors import BusyError, MnemarkError
+
+CONNECTIONS: Final = 8
+"""Maximum number of connections of a node for each of reading and writing."""
+_WAIT_SECONDS: Final = 5.0
+"""Seconds that a statement waits for a connection."""
+_ENTER: Final = "SELECT set_config('role', 'mnemark_app', true), set_config('mnemark.tenant', %s, true)"
+Connection = psycopg.Connection[tuple[Any, ...]]
+
+
+class UnavailableError(BusyError):
+    """The database did not answer: what was sent may be there or not. Sent again with its id, it is once."""
+
+
+class Database:
+    """The database of a server. Thread-safe. Reading and writing do not wait for each other's connections."""
+
+    def __init__(self, url: str, *, connections: int = CONNECTIONS) -> None:
+        self.url = url
+        self._readers = _pool(url, connections)
+        self._writers = _pool(url, connections)
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._readers.close()
+        self._writers.close()
+
+    @contextmanager
+    def reading(self, tenant: int) -> Iterator[Connection]:
+        """Be in a transaction that sees the rows of a tenant alone. Raises UnavailableError."""
+        with _inside(self._readers, tenant) as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self, tenant: int) -> Iterator[Connection]:
+        """Be in a transaction that sees and changes the rows of a tenant alone. Raises UnavailableError."""
+        with _inside(self._writers, tenant) as connection:
+            yield connection
+
+    @contextmanager
+    def anybody(self) -> Iterator[Connection]:
+        """Be in a transaction without a tenant, which sees no rows of any. Raises UnavailableError."""
+        with _inside(self._readers, None) as connection:
+            yield connection
+
+    @contextmanager
+    def owning(self) -> Iterator[Connection]:
+        """Have a connection of the tables' owner, which commits each statement. Raises UnavailableError."""
+        with _told(), self._writers.connection() as connection:
+            yield connection
+
+    def waiting(self) -> int:
+        """Return how many requests wait for a connection."""
+        pools = (self._readers, self._writers)
+        return sum(int(pool.get_stats().get("requests_waiting", 0)) for pool in pools)
+
+
+def _pool(url: str, most: int) -> ConnectionPool[Connection]:
+    return ConnectionPool(
+        url, min_size=1, max_size=most, timeout=_WAIT_SECONDS, kwargs={"autocommit": True}, open=True,
+        max_idle=300,
+    )  # fmt: skip
+
+
+@contextmanager
+def _inside(pool: ConnectionPool[Connection], tenant: int | None) -> Iterator[Connection]:
+    with _told(), pool.connection() as connection, connection.pipeline(), connection.transaction():
+        connection.execute(_ENTER, ["" if tenant is None else str(tenant)])
+        yield connection
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Turn what a database says into errors that say what to do."""
+    try:
+        yield
+    except PoolTimeout as error:
+        raise UnavailableError("all connections to the database are in use; try again") from error
+    except psycopg.errors.UndefinedTable as error:
+        raise MnemarkError("the database has no tables of mnemark; run: mnemark db migrate") from error
+    except psycopg.errors.InvalidSchemaName as error:
+        raise MnemarkError("the database has no tables of mnemark; run: mnemark db migrate") from error
+    except psycopg.OperationalError as error:
+        reason = str(error).strip().splitlines()
+        raise UnavailableError(
+            f"the database does not answer ({reason[0] if reason else type(error).__name__}); try again"
+        ) from error
+
+
+def connect(url: str) -> Connection:
+    """Return one connection that commits each statement, for administration. Raises UnavailableError."""
+    with _told():
+        return psycopg.connect(url, autocommit=True)

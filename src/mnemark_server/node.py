@@ -1,0 +1,130 @@
+"""Keep the folders of tenants on a node: made from rows when asked for, dropped by least use."""
+
+import logging
+import secrets
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import Final
+
+from mnemark.errors import NotFoundError
+from mnemark.files import platform, trust
+from mnemark.files.config import load
+from mnemark.memory.memory import Memory
+from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark_interfaces.http.pool import PooledWorkspace, Workspaces
+from mnemark_server.database import Database
+from mnemark_server.followed import FollowedFolder
+from mnemark_server.leases import Renewals
+from mnemark_server.rows import TenantRows
+
+MOST_OPEN: Final = 256
+"""Maximum number of memories of a node that are open while unused."""
+MOST_FOLDERS: Final = 2_048
+"""Maximum number of folders that a node keeps on its disk."""
+JOURNAL: Final = "server"
+"""What the journal of a tenant is called: one for all nodes, whose lines the database puts in order."""
+_log = logging.getLogger("mnemark.server")
+
+
+class Tenants(Workspaces):
+    """The memories of tenants on this node, by the tenants' numbers; each follows its rows.
+
+    Args:
+        database: where the rows are.
+        home: a folder of this node alone; what an earlier process left there is removed.
+        most_open: memories that stay open while unused.
+        most_folders: folders that stay on the disk.
+        filling: measures how long a memory takes to be there.
+    """
+
+    def __init__(
+        self, database: Database, home: Path, *, most_open: int = MOST_OPEN, most_folders: int = MOST_FOLDERS,
+        filling: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:  # fmt: skip
+        super().__init__(most=most_open, watching=False)
+        self.node = f"{platform.machine_name()}-{secrets.token_hex(4)}"
+        self.evicted = 0
+        self._database = database
+        self._filling = filling
+        self._home = home
+        self._most_folders = most_folders
+        self._renewals = Renewals()
+        self._folders: dict[Path, FollowedFolder] = {}
+        self._making = threading.Lock()
+        _clear(home)
+
+    def root_of(self, folder: object) -> Path:
+        """Return the folder of a tenant, named by its number; only the guard names tenants.
+
+        Raises:
+            NotFoundError: it is no number of a tenant.
+        """
+        if not (isinstance(folder, str) and folder.isascii() and folder.isdecimal()):
+            raise NotFoundError("there is no such memory on this server")
+        root = self._home / folder
+        platform.make_folder(root)
+        return root
+
+    @contextmanager
+    def lease(self, folder: object, *, active: bool = True) -> Iterator[PooledWorkspace]:
+        """Hold a tenant's memory open, with all that was acknowledged when this is entered."""
+        with super().lease(folder, active=active) as opened:
+            truth = opened.memory.workspace.truth
+            assert isinstance(truth, FollowedFolder)  # noqa: S101 - `make` gave it
+            truth.pull()
+            yield opened
+
+    def make(self, root: Path) -> PooledWorkspace:
+        """Open a tenant's memory; its folder is made from its rows if it is not here."""
+        self._drop_folders(but=root)
+        with self._filling():
+            return PooledWorkspace(root, watching=False, allowed=(root,), open_memory=self._opened)
+
+    def _opened(self, root: Path) -> Memory:
+        with self._making:
+            folder = self._folders.get(root)
+        if folder is None:
+            _clear(root)
+            rows = TenantRows(self._database, int(root.name), self.node)
+            folder = FollowedFolder(root, rows, self._renewals)
+            trust.trust_new(root)
+            folder.fill()
+            with self._making:
+                self._folders[root] = folder
+        else:
+            folder.pull()
+        return Memory(OpenWorkspace(
+            root, load(root), readonly=False, embedder=None, machine=JOURNAL, truth=folder,
+        ))  # fmt: skip
+
+    def _drop_folders(self, *, but: Path) -> None:
+        """Remove the folders beyond the most, those whose memory was closed first."""
+        opened = {but, *self.opened()}
+        with self._making:
+            closed = [root for root in self._folders if root not in opened]
+            gone = closed[: max(len(self._folders) + 1 - self._most_folders, 0)]
+            for root in gone:
+                del self._folders[root]
+        for root in gone:
+            self.evicted += 1
+            _clear(root)
+
+    def folders(self) -> int:
+        """Return how many folders are on the disk."""
+        with self._making:
+            return len(self._folders)
+
+    def close(self) -> None:
+        """Close all memories, and end the leases."""
+        super().close()
+        self._renewals.close()
+
+
+def _clear(folder: Path) -> None:
+    """Make a folder that is empty."""
+    if folder.exists():
+        shutil.rmtree(folder)
+    platform.make_folder(folder)
