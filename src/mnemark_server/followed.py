@@ -5,7 +5,7 @@ All that a reader needs is in files, so that the same code answers here and on o
 
 import os
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
@@ -14,7 +14,7 @@ from mnemark.errors import BusyError, MnemarkError
 from mnemark.files import jsonl, layout, names, platform
 from mnemark.files.truth import LOCK_SECONDS, ChangedFiles, Folder, workspace_lock
 from mnemark_server.leases import Renewals
-from mnemark_server.rows import Appended, Lease, Part, TenantRows
+from mnemark_server.rows import LOG, Appended, Lease, Part, TenantRows
 
 _PRIVATE: Final = f"{layout.PRIVATE}/"
 
@@ -26,10 +26,17 @@ class FollowedFolder(Folder):
     answered.
     """
 
+    still = (
+        "free space in the tables of the database, until `mnemark db scrub` or until it is used again",
+        "its write-ahead log and its backups, until they expire",
+    )
+
     def __init__(self, root: Path, rows: TenantRows, renewals: Renewals) -> None:
         super().__init__(root)
         self.seq = 0
         """The last row that the files here have."""
+        self.clean = 0
+        """The last row up to which nothing here, `.mnemark` too, holds what was erased by then."""
         self._rows = rows
         self._renewals = renewals
         self._applying = threading.RLock()
@@ -40,11 +47,14 @@ class FollowedFolder(Folder):
         self._spoiled: set[str] = set()
         """Files that may differ from the rows."""
         self._news: list[tuple[str, int]] = []
+        self.rewrote: Callable[[], None] = _ignore
+        """Called after lines of a log were taken out: what they were is still in pages of the tables."""
 
     def fill(self) -> None:
         """Make the files of a new, empty folder. Raises UnavailableError."""
         with self._applying:
             self.seq, files = self._rows.whole()
+            self.clean = self.seq
             for path, data in files.items():
                 self._write(path, data)
 
@@ -125,6 +135,10 @@ class FollowedFolder(Folder):
             except MnemarkError:
                 self._spoiled.update(paths)
                 raise
+            if any(path.endswith(LOG) for path in paths):
+                self.clean = max(self._own)
+        if any(path.endswith(LOG) for path in paths):
+            self.rewrote()
 
     def _held(self, path: str) -> bytes | None:
         try:
@@ -210,6 +224,10 @@ class FollowedFolder(Folder):
             return
         platform.make_folder(target.parent)
         jsonl.replace_file(target, data, durable=False)
+
+
+def _ignore() -> None:
+    return
 
 
 def _id_of(line: bytes) -> str:

@@ -6,11 +6,14 @@ import re
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, MutableMapping
+from functools import cache
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from mnemark_interfaces.http.calls import CALLS
 from mnemark_interfaces.http.guard import MAX_BODY, Activity, Receive, Refusal, Scope, Send, refuse, replayed
+from mnemark_interfaces.tools import BY_NAME
 from mnemark_server.database import Database, UnavailableError
 from mnemark_server.limits import Limits
 from mnemark_server.metrics import Metrics
@@ -161,9 +164,14 @@ def reads(path: str) -> bool:
 
 
 def route_of(path: str) -> str:
-    """Return the route of a path for counting: what is no route of ours is one."""
-    known = path in OPEN or path == "/mcp" or path.startswith("/v1/")
-    return path if known and len(path) < 60 else "other"
+    """Return the route of a path for counting; all that is no route of ours is one."""
+    return path if path in _routes() else "other"
+
+
+@cache
+def _routes() -> frozenset[str]:
+    calls = (f"/v1/{one.name}" for one in CALLS)
+    return frozenset({*OPEN, "/mcp", "/health", *calls, *(f"/v1/tools/{name}" for name in BY_NAME)})
 
 
 async def _body(receive: Receive) -> bytes | Refusal:

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Final
 
-from mnemark.errors import NotFoundError
+from mnemark.errors import MnemarkError, NotFoundError
 from mnemark.files import platform, trust
 from mnemark.files.config import load
 from mnemark.memory.memory import Memory
@@ -19,11 +19,14 @@ from mnemark_server.database import Database
 from mnemark_server.followed import FollowedFolder
 from mnemark_server.leases import Renewals
 from mnemark_server.rows import TenantRows
+from mnemark_server.scrubber import Scrubber
 
 MOST_OPEN: Final = 256
 """Maximum number of memories of a node that are open while unused."""
 MOST_FOLDERS: Final = 2_048
 """Maximum number of folders that a node keeps on its disk."""
+ERASED_SECONDS: Final = 5.0
+"""How often a node asks whether another has erased something of which it has a copy."""
 JOURNAL: Final = "server"
 """What the journal of a tenant is called: one for all nodes, whose lines the database puts in order."""
 _log = logging.getLogger("mnemark.server")
@@ -52,9 +55,13 @@ class Tenants(Workspaces):
         self._home = home
         self._most_folders = most_folders
         self._renewals = Renewals()
+        self._scrubber = Scrubber(database)
+        self._stop = threading.Event()
+        self._looking = threading.Thread(target=self._look, name="mnemark-erased", daemon=True)
         self._folders: dict[Path, FollowedFolder] = {}
         self._making = threading.Lock()
         _clear(home)
+        self._looking.start()
 
     def root_of(self, folder: object) -> Path:
         """Return the folder of a tenant, named by its number; only the guard names tenants.
@@ -91,6 +98,7 @@ class Tenants(Workspaces):
             rows = TenantRows(self._database, int(root.name), self.node)
             folder = FollowedFolder(root, rows, self._renewals)
             trust.trust_new(root)
+            folder.rewrote = self._scrubber.want
             folder.fill()
             with self._making:
                 self._folders[root] = folder
@@ -99,6 +107,33 @@ class Tenants(Workspaces):
         return Memory(OpenWorkspace(
             root, load(root), readonly=False, embedder=None, machine=JOURNAL, truth=folder,
         ))  # fmt: skip
+
+    def _look(self) -> None:
+        while not self._stop.wait(ERASED_SECONDS):
+            try:
+                self.drop_erased()
+            except MnemarkError as error:  # asked again in a moment
+                _log.warning("whether others erased something is not known: %s", error)
+
+    def drop_erased(self) -> None:
+        """Drop the folders from which another node erased something since they were made.
+
+        What was derived from it, here alone, goes with them. One that is in use is dropped later.
+        """
+        with self._making:
+            held = {int(root.name): (root, folder) for root, folder in self._folders.items()}
+        if not held:
+            return
+        with self._database.anybody() as connection:
+            found = connection.execute("SELECT * FROM mnemark.erased_of(%s)", [list(held)]).fetchall()
+        gone = [number for number, erased in found if erased > held[number][1].clean]
+        for number in (*gone, *(held.keys() - {number for number, _ in found})):
+            self.drop(held[number][0], self._forget_folder)
+
+    def _forget_folder(self, root: Path) -> None:
+        with self._making:
+            self._folders.pop(root, None)
+        shutil.rmtree(root, ignore_errors=True)
 
     def _drop_folders(self, *, but: Path) -> None:
         """Remove the folders beyond the most, those whose memory was closed first."""
@@ -119,7 +154,10 @@ class Tenants(Workspaces):
 
     def close(self) -> None:
         """Close all memories, and end the leases."""
+        self._stop.set()
+        self._looking.join()
         super().close()
+        self._scrubber.close()
         self._renewals.close()
 
 

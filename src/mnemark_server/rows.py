@@ -7,6 +7,8 @@ from typing import Any, Final, Literal, NamedTuple
 from mnemark.errors import BusyError
 from mnemark_server.database import Connection, Database, UnavailableError
 
+LOG: Final = ".jsonl"
+"""How logs end: only to erase from one is it written as a whole."""
 LEASE_SECONDS: Final = 15.0
 """How long a lease holds unless it is renewed."""
 _RETRY_SECONDS: Final = 0.02
@@ -192,7 +194,11 @@ class TenantRows:
                 seq += 1
                 made.append(seq)
                 self._put(connection, Part(seq, path, 0, "x" if data is None else "d", data or b""), base)
-            connection.execute("UPDATE mnemark.heads SET seq = %s WHERE tenant = %s", [seq, self.tenant])
+            erased = seq if any(path.endswith(LOG) for path in files) else 0
+            connection.execute(
+                "UPDATE mnemark.heads SET seq = %s, erased = greatest(erased, %s) WHERE tenant = %s",
+                [seq, erased, self.tenant],
+            )
             self._release(connection, lease)
         return frozenset(made)
 

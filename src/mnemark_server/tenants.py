@@ -12,13 +12,15 @@ from mnemark.errors import NotFoundError, UsageError
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark_server.database import Connection
 from mnemark_server.guard import hash_of
+from mnemark_server.scrubber import vacuum
 
 _NAME: Final = lazy_pattern(r"[a-z0-9][a-z0-9._-]{0,62}\Z")
 _SCOPES: Final = ("read", "write")
 _MOST_KEYS: Final = 2
 """Keys of a memory that work at a time: the one in use, and the one that takes over."""
 _REMAINS: Final = (
-    "copies in the write-ahead log and in backups go when they expire there; VACUUM has cleared the tables"
+    "free space in the tables holds it until `mnemark db scrub` or its next use; the write-ahead log"
+    " and backups until they expire"
 )
 
 
@@ -110,11 +112,6 @@ def delete(connection: Connection, name: str) -> Deleted:
         connection.execute("INSERT INTO mnemark.receipts (name, what) VALUES (%s, %s)", [name, Jsonb(what)])
     vacuum(connection)
     return found
-
-
-def vacuum(connection: Connection) -> None:
-    """Clear what was deleted from the tables; they stay in use meanwhile."""
-    connection.execute("VACUUM mnemark.parts, mnemark.lines")
 
 
 def add_key(

@@ -217,6 +217,21 @@ class Workspaces:
         for opened in closing:
             threading.Thread(target=opened.close, name="mnemark-close").start()
 
+    def drop(self, root: Path, then: Callable[[Path], None]) -> bool:
+        """Close a workspace, and do something before it can be opened again; False where it is in use."""
+        with self._guard:
+            gate = self._opening.setdefault(root, threading.Lock())
+        with gate:
+            with self._guard:
+                found = self._open.get(root)
+                if found is not None and found.users:
+                    return False
+                self._open.pop(root, None)
+            if found is not None:
+                found.close()
+            then(root)
+            return True
+
     def unused(self, seconds: float) -> list[Path]:
         """Return the workspaces unused for at least `seconds`."""
         now = time.monotonic()

@@ -15,6 +15,7 @@ from mnemark_server import check_installed
 check_installed()
 from mnemark_server import migrations, tenants  # noqa: E402 - needs what was checked
 from mnemark_server.database import Connection, connect  # noqa: E402
+from mnemark_server.scrubber import scrub as scrub_tables  # noqa: E402
 
 DATABASE = "MNEMARK_DATABASE"
 app = typer.Typer(
@@ -126,6 +127,19 @@ def keys(
     for one in found:
         until = "" if one.expires is None else f"  until {one.expires:%Y-%m-%d}"
         output.out(f"{safe(one.name)}  {', '.join(one.scopes)}{until}")
+
+
+@app.command()
+def scrub(*, database: _Url = "", json: options.Json = False) -> None:
+    """Write the tables anew, so that no byte of what was erased stays in them; locks each meanwhile."""
+    with _connected(database) as connection:
+        busy = scrub_tables(connection)
+    if json:
+        output.out_json({"busy": busy})
+    elif busy:
+        tell("in use, and left as they are: {tables}; run it again", tables=", ".join(busy))
+    else:
+        tell("all tables are clean")
 
 
 def _list(connection: Connection, *, json: bool) -> None:

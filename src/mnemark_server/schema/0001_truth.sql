@@ -13,6 +13,7 @@ CREATE TABLE mnemark.heads (
   tenant bigint PRIMARY KEY REFERENCES mnemark.tenants ON DELETE CASCADE,
   seq bigint NOT NULL DEFAULT 0,
   epoch bigint NOT NULL DEFAULT 0,
+  erased bigint NOT NULL DEFAULT 0, -- the row up to which lines were last taken out of logs
   lease_owner text NOT NULL DEFAULT '',
   lease_until timestamptz NOT NULL DEFAULT '-infinity'
 ) WITH (fillfactor = 50);
@@ -130,9 +131,15 @@ CREATE FUNCTION mnemark.of_key(
     WHERE k.hash = given AND k.expires > now()
 $$;
 
+-- Up to which row lines were last taken out, of the memories that a node has copies of.
+CREATE FUNCTION mnemark.erased_of(given bigint[]) RETURNS TABLE (tenant bigint, erased bigint)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = '' AS $$
+  SELECT h.tenant, h.erased FROM mnemark.heads h WHERE h.tenant = ANY (given)
+$$;
+
 GRANT USAGE ON SCHEMA mnemark TO mnemark_app;
 GRANT SELECT, UPDATE ON mnemark.heads TO mnemark_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON mnemark.parts TO mnemark_app;
 GRANT SELECT, INSERT ON mnemark.lines TO mnemark_app;
-REVOKE ALL ON FUNCTION mnemark.of_key FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION mnemark.of_key TO mnemark_app;
+REVOKE ALL ON FUNCTION mnemark.of_key, mnemark.erased_of FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION mnemark.of_key, mnemark.erased_of TO mnemark_app;
