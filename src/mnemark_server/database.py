@@ -86,14 +86,13 @@ def _told() -> Iterator[None]:
     except PoolTimeout as error:
         raise UnavailableError("all connections to the database are in use; try again") from error
     except psycopg.errors.UndefinedTable as error:
-        raise MnemarkError("the database has no tables of mnemark; run: mnemark db migrate") from error
+        raise MnemarkError("the database has no tables of mnemark; run `mnemark db migrate`") from error
     except psycopg.errors.InvalidSchemaName as error:
-        raise MnemarkError("the database has no tables of mnemark; run: mnemark db migrate") from error
+        raise MnemarkError("the database has no tables of mnemark; run `mnemark db migrate`") from error
     except psycopg.OperationalError as error:
-        reason = str(error).strip().splitlines()
-        raise UnavailableError(
-            f"the database does not answer ({reason[0] if reason else type(error).__name__}); try again"
-        ) from error
+        first = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        reason = first.rpartition("failed: ")[2]
+        raise UnavailableError(f"the database does not answer ({reason}); try again") from error
 
 
 def connect(url: str) -> Connection:

@@ -77,7 +77,7 @@ class Node:
                 lacking = missing(connection)
         except MnemarkError as error:
             return str(error)
-        return "the database is not migrated; run: mnemark db migrate" if lacking else ""
+        return "the database is not migrated; run `mnemark db migrate`" if lacking else ""
 
     async def _metrics(self, _: Request) -> Response:
         text = await asyncio.to_thread(self.metrics.text, self.tenants, self.database)
@@ -104,7 +104,7 @@ def serve(settings: Settings, *, on_ready: Callable[[str], None]) -> None:
     platform.give_back_memory()
     with connect(settings.database) as connection:
         if missing(connection):
-            raise MnemarkError("the database is not migrated; run: mnemark db migrate")
+            raise MnemarkError("the database is not migrated; run `mnemark db migrate`")
     load_words()
     with contextlib.ExitStack() as stack:
         home = settings.folder or Path(

@@ -146,6 +146,3 @@ def test_what_was_acknowledged_is_there_once(
         fresh = truth(at.root)
     with new_node().lease("1") as at:
         assert truth(at.root) == fresh
-    print(
-        f"{len(acknowledged)} acknowledged, {dict(kills)}, {sum(one.retried for one in writers)} sent again"
-    )

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from mnemark.errors import UsageError
-from mnemark_interfaces import options, output
+from mnemark_interfaces import options, output, speech
+from mnemark_interfaces.app import SETTINGS
 from mnemark_interfaces.output import safe, say, tell
 from mnemark_server import check_installed
 
@@ -19,8 +20,9 @@ from mnemark_server.scrubber import scrub as scrub_tables  # noqa: E402
 
 DATABASE = "MNEMARK_DATABASE"
 app = typer.Typer(
-    add_completion=False, help="Look after the database of a server: tables, memories and keys."
-)
+    add_completion=False, no_args_is_help=True, **SETTINGS,
+    help="Look after the database of a server: tables, memories and keys.",
+)  # fmt: skip
 _Url = Annotated[
     str, typer.Option("--database", metavar="URL", help="Address of the database. Default: MNEMARK_DATABASE.")
 ]
@@ -49,7 +51,7 @@ def status(*, database: _Url = "", json: options.Json = False) -> None:
     if json:
         output.out_json({"missing": lacking, "memories": count})
     elif lacking:
-        tell("not up to date; run: mnemark db migrate")
+        tell("not up to date; run `mnemark db migrate`")
     else:
         tell("up to date, {n} memories", n=count)
 
@@ -68,9 +70,9 @@ def tenants_(
     """List the memories of a server, or create, suspend, resume or delete one."""
     actions = {"create", "suspend", "resume", "delete"}
     if action and action not in actions:
-        raise UsageError(f"unknown action {action!r}; actions: {', '.join(sorted(actions))}")
+        raise UsageError(f"unknown action {action!r}; `mnemark db tenants --help` lists them")
     if bool(action) != bool(name):
-        raise UsageError("give an action and a name, such as: mnemark db tenants create ann")
+        raise UsageError("give an action and a name, such as `mnemark db tenants create ann`")
     with _connected(database) as connection:
         if not action:
             _list(connection, json=json)
@@ -106,7 +108,9 @@ def keys(
 ) -> None:
     """List the keys of a memory, add one, or take one back. A new key is shown once."""
     if action not in {"", "add", "revoke"} or bool(action) != bool(key):
-        raise UsageError("give an action and what the key is called, such as: mnemark db keys ann add laptop")
+        raise UsageError(
+            "give an action and what the key is called, such as `mnemark db keys ann add laptop`"
+        )
     with _connected(database) as connection:
         if action == "add":
             made = tenants.add_key(
@@ -125,8 +129,16 @@ def keys(
         output.out_json({"keys": found})
         return
     for one in found:
-        until = "" if one.expires is None else f"  until {one.expires:%Y-%m-%d}"
-        output.out(f"{safe(one.name)}  {', '.join(one.scopes)}{until}")
+        scopes = ", ".join(one.scopes)
+        if one.expires is None:
+            output.out(f"{safe(one.name)}  {scopes}")
+        else:
+            tell(
+                "{name}  {scopes}  until {day}",
+                name=safe(one.name),
+                scopes=scopes,
+                day=f"{one.expires:%Y-%m-%d}",
+            )
 
 
 @app.command()
@@ -148,18 +160,16 @@ def _list(connection: Connection, *, json: bool) -> None:
         output.out_json({"memories": found})
         return
     for one in found:
-        output.out(f"{one.name}  {one.state}  {one.bytes:,} bytes  {one.keys} keys")
+        state = speech.words()(one.state)
+        tell("{name}  {state}  {n} bytes", name=one.name, state=state, n=f"{one.bytes:,}")
     if not found:
-        tell("no memories yet; make one with: mnemark db tenants create NAME")
+        tell("no memories yet; make one with `mnemark db tenants create NAME`")
 
 
 def _delete(connection: Connection, name: str, *, yes: bool, json: bool) -> None:
     tenants.number_of(connection, name)
-    refusal = f"nothing was deleted; to delete {name} without being asked, add --yes"
-    if not yes and not output.confirm(
-        "Delete the memory {name} and all its keys?", name=name, refusal=refusal
-    ):
-        raise UsageError(refusal)
+    if not yes and not output.confirm("Delete the memory {name} and all its keys?", name=name):
+        raise UsageError(f"nothing was deleted; to delete {name} without being asked, add --yes")
     receipt = tenants.delete(connection, name)
     if json:
         output.out_json(receipt)
@@ -178,5 +188,7 @@ def url_of(given: str) -> str:
     """Return the address of the database. Raises UsageError where nobody says."""
     url = given or os.environ.get(DATABASE, "")
     if not url:
-        raise UsageError(f"name the database: --database postgresql://USER@HOST/NAME, or set {DATABASE}")
+        raise UsageError(
+            f"name the database with `--database postgresql://USER@HOST/NAME`, or set {DATABASE}"
+        )
     return url
