@@ -17,7 +17,7 @@ LINEAR := tests/test_linear.py tests/text/test_linear.py tests/test_patterns.py
 # Tests start hundreds of processes, each of which would compile mnemark anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo quick test timed check lint types layers verify browser agents release lowest lock sbom reader adapters frameworks smoke conformance client site load format clean
+.PHONY: help demo quick test timed check lint types layers verify browser agents release lowest lock sbom reader adapters frameworks smoke conformance client site load scale format clean
 
 help:            ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -146,6 +146,10 @@ site: $(PAGES)/.installed ## the documentation as pages of HTML, in site/ (half 
 
 reader: .reader/.installed ## train the reader of messages from its labels (twenty minutes on one core)
 	@.reader/bin/python tools/reader/train.py
+
+scale: $(STAMP)  ## a server beside the embedded engine: answers, times, many memories, kills
+	@$(BIN)/python tools/scale.py --tenants 10000
+	@$(BIN)/python -m pytest -q -m slow tests/server
 
 load: $(STAMP)   ## eight agents at once on one daemon for ten minutes
 	@$(BIN)/python tools/load.py --minutes 10

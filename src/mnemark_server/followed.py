@@ -12,6 +12,8 @@ from typing import Final
 
 from mnemark.errors import BusyError, MnemarkError
 from mnemark.files import jsonl, layout, names, platform
+from mnemark.files.private import private_folder
+from mnemark.files.secrets import SALT_FILE
 from mnemark.files.truth import LOCK_SECONDS, ChangedFiles, Folder, workspace_lock
 from mnemark_server.leases import Renewals
 from mnemark_server.rows import LOG, Appended, Lease, Part, TenantRows
@@ -37,6 +39,8 @@ class FollowedFolder(Folder):
         """The last row that the files here have."""
         self.clean = 0
         """The last row up to which nothing here, `.mnemark` too, holds what was erased by then."""
+        self.packed = 0
+        """The last row of what was derived here when it was kept; see `packs`."""
         self._rows = rows
         self._renewals = renewals
         self._applying = threading.RLock()
@@ -53,6 +57,7 @@ class FollowedFolder(Folder):
     def fill(self) -> None:
         """Make the files of a new, empty folder. Raises UnavailableError."""
         with self._applying:
+            platform.write_private(private_folder(self.root) / SALT_FILE, self._rows.salt())
             self.seq, files = self._rows.whole()
             self.clean = self.seq
             for path, data in files.items():

@@ -15,6 +15,7 @@ from mnemark.files.config import load
 from mnemark.memory.memory import Memory
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark_interfaces.http.pool import PooledWorkspace, Workspaces
+from mnemark_server import packs
 from mnemark_server.database import Database
 from mnemark_server.followed import FollowedFolder
 from mnemark_server.leases import Renewals
@@ -30,6 +31,19 @@ ERASED_SECONDS: Final = 5.0
 JOURNAL: Final = "server"
 """What the journal of a tenant is called: one for all nodes, whose lines the database puts in order."""
 _log = logging.getLogger("mnemark.server")
+
+
+class _TenantWorkspace(PooledWorkspace):
+    """An open memory of a tenant, whose index is kept when it is closed."""
+
+    def __init__(self, node: "Tenants", root: Path, opened: Callable[[Path], Memory]) -> None:
+        super().__init__(root, watching=False, allowed=(root,), open_memory=opened)
+        self._node = node
+
+    def close(self) -> None:
+        """Close it, and keep its index for the next node that opens it."""
+        super().close()
+        self._node.pack(self.root)
 
 
 class Tenants(Workspaces):
@@ -56,7 +70,7 @@ class Tenants(Workspaces):
         self._most_folders = most_folders
         self._renewals = Renewals()
         self._scrubber = Scrubber(database)
-        self._stop = threading.Event()
+        self._stop, self._wake = threading.Event(), threading.Event()
         self._looking = threading.Thread(target=self._look, name="mnemark-erased", daemon=True)
         self._folders: dict[Path, FollowedFolder] = {}
         self._making = threading.Lock()
@@ -86,9 +100,21 @@ class Tenants(Workspaces):
 
     def make(self, root: Path) -> PooledWorkspace:
         """Open a tenant's memory; its folder is made from its rows if it is not here."""
-        self._drop_folders(but=root)
         with self._filling():
-            return PooledWorkspace(root, watching=False, allowed=(root,), open_memory=self._opened)
+            return _TenantWorkspace(self, root, self._opened)
+
+    def pack(self, root: Path) -> None:
+        """Keep what was derived of a memory that was closed, if it grew since the last time."""
+        with self._making:
+            folder = self._folders.get(root)
+        if folder is None or folder.seq == folder.packed:
+            return
+        try:
+            if data := packs.pack(root):
+                packs.save(self._database, int(root.name), folder.seq, folder.clean, data)
+            folder.packed = folder.seq
+        except (MnemarkError, OSError) as error:  # it is derived again where it is needed
+            _log.warning("what was derived of memory %s is not kept: %s", root.name, error)
 
     def _opened(self, root: Path) -> Memory:
         with self._making:
@@ -99,19 +125,30 @@ class Tenants(Workspaces):
             folder = FollowedFolder(root, rows, self._renewals)
             trust.trust_new(root)
             folder.rewrote = self._scrubber.want
+            _, packed = packs.load(self._database, rows.tenant)
+            if packed:
+                packs.unpack(root, packed)
             folder.fill()
-            with self._making:
-                self._folders[root] = folder
         else:
             folder.pull()
+        with self._making:
+            self._folders.pop(root, None)  # the last one is the last used
+            self._folders[root] = folder
+            if len(self._folders) > self._most_folders:
+                self._wake.set()
         return Memory(OpenWorkspace(
             root, load(root), readonly=False, embedder=None, machine=JOURNAL, truth=folder,
         ))  # fmt: skip
 
     def _look(self) -> None:
-        while not self._stop.wait(ERASED_SECONDS):
+        while not self._stop.is_set():
+            surplus = self._wake.wait(ERASED_SECONDS)
+            self._wake.clear()
             try:
-                self.drop_erased()
+                if surplus:
+                    self.drop_surplus()
+                else:
+                    self.drop_erased()
             except MnemarkError as error:  # asked again in a moment
                 _log.warning("whether others erased something is not known: %s", error)
 
@@ -135,17 +172,14 @@ class Tenants(Workspaces):
             self._folders.pop(root, None)
         shutil.rmtree(root, ignore_errors=True)
 
-    def _drop_folders(self, *, but: Path) -> None:
-        """Remove the folders beyond the most, those whose memory was closed first."""
-        opened = {but, *self.opened()}
+    def drop_surplus(self) -> None:
+        """Remove the folders beyond the most, those unused the longest first."""
+        opened = self.opened()
         with self._making:
             closed = [root for root in self._folders if root not in opened]
-            gone = closed[: max(len(self._folders) + 1 - self._most_folders, 0)]
-            for root in gone:
-                del self._folders[root]
-        for root in gone:
-            self.evicted += 1
-            _clear(root)
+            surplus = len(self._folders) - self._most_folders
+        for root in closed[: max(surplus, 0)]:
+            self.evicted += self.drop(root, self._forget_folder)
 
     def folders(self) -> int:
         """Return how many folders are on the disk."""
@@ -155,6 +189,7 @@ class Tenants(Workspaces):
     def close(self) -> None:
         """Close all memories, and end the leases."""
         self._stop.set()
+        self._wake.set()
         self._looking.join()
         super().close()
         self._scrubber.close()

@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
-from mnemark.errors import BusyError
+from mnemark.errors import BusyError, NotFoundError
 from mnemark_server.database import Connection, Database, UnavailableError
 
 LOG: Final = ".jsonl"
@@ -100,6 +100,16 @@ class TenantRows:
                 f"{_PART} WHERE tenant = %s AND seq > %s ORDER BY seq", [self.tenant, after]
             )
             return [_part(one) for one in rows]
+
+    def salt(self) -> bytes:
+        """Return the salt of the memory's redaction marks. Raises NotFoundError, UnavailableError."""
+        with self._database.reading(self.tenant) as connection:
+            row = connection.execute(
+                "SELECT salt FROM mnemark.heads WHERE tenant = %s", [self.tenant]
+            ).fetchone()
+        if row is None:
+            raise NotFoundError("there is no such memory on this server")
+        return bytes(row[0])
 
     def whole(self, paths: Iterable[str] | None = None) -> tuple[int, dict[str, bytes | None]]:
         """Return how far the truth goes at least, and what these files hold, or all; None for a gone one.
@@ -199,6 +209,8 @@ class TenantRows:
                 "UPDATE mnemark.heads SET seq = %s, erased = greatest(erased, %s) WHERE tenant = %s",
                 [seq, erased, self.tenant],
             )
+            if erased:
+                connection.execute("DELETE FROM mnemark.packs WHERE tenant = %s", [self.tenant])
             self._release(connection, lease)
         return frozenset(made)
 

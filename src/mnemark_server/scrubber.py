@@ -20,7 +20,7 @@ _log = logging.getLogger("mnemark.server")
 
 def vacuum(connection: Connection) -> None:
     """Clear what was deleted from the tables, which stay in use meanwhile."""
-    connection.execute("VACUUM mnemark.parts, mnemark.lines")
+    connection.execute("VACUUM mnemark.parts, mnemark.lines, mnemark.packs")
 
 
 def scrub(connection: Connection) -> list[str]:
@@ -34,7 +34,7 @@ def scrub(connection: Connection) -> list[str]:
         " WHERE i.inhparent = ANY (ARRAY['mnemark.parts'::regclass, 'mnemark.lines'::regclass]) ORDER BY 1"
     ).fetchall()
     connection.execute("SET lock_timeout = '10s'")
-    for (name,) in tables:
+    for (name,) in (*tables, ("packs",)):
         try:
             connection.execute(sql.SQL("VACUUM (FULL) mnemark.{}").format(sql.Identifier(name)))
         except psycopg.errors.LockNotAvailable:

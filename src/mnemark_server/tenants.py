@@ -9,6 +9,7 @@ import psycopg
 from psycopg.types.json import Jsonb
 
 from mnemark.errors import NotFoundError, UsageError
+from mnemark.files.secrets import SALT_BYTES
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark_server.database import Connection
 from mnemark_server.guard import hash_of
@@ -64,7 +65,9 @@ def create(connection: Connection, name: str) -> None:
             row = connection.execute(
                 "INSERT INTO mnemark.tenants (name) VALUES (%s) RETURNING tenant", [name]
             ).fetchone()
-            connection.execute("INSERT INTO mnemark.heads (tenant) VALUES (%s)", row)
+            assert row is not None  # noqa: S101 - it was inserted
+            salt = secrets.token_bytes(SALT_BYTES)
+            connection.execute("INSERT INTO mnemark.heads (tenant, salt) VALUES (%s, %s)", [*row, salt])
     except psycopg.errors.UniqueViolation as error:
         raise UsageError(f"there is a memory named {name!r} already") from error
 
@@ -106,7 +109,7 @@ def delete(connection: Connection, name: str) -> Deleted:
         ).fetchone()
         assert row is not None  # noqa: S101 - a count has a row
         found = Deleted(name=name, parts=row[0], bytes=int(row[1]), still=_REMAINS)
-        for table in ("parts", "lines", "keys", "heads", "tenants"):
+        for table in ("parts", "lines", "packs", "keys", "heads", "tenants"):
             connection.execute(f"DELETE FROM mnemark.{table} WHERE tenant = %s", [tenant])  # noqa: S608 - ours
         what: dict[str, Any] = msgspec.to_builtins(found)
         connection.execute("INSERT INTO mnemark.receipts (name, what) VALUES (%s, %s)", [name, Jsonb(what)])

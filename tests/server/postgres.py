@@ -24,9 +24,10 @@ def programs() -> Path:
 
 
 class Postgres:
-    """A server in a folder of its own. Settings are for tests: a crash of the machine may lose its data."""
+    """A server in a folder of its own; unless it is durable, a crash of the machine may lose its data."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, durable: bool = False) -> None:
+        self.durable = durable
         self.folder = folder
         self.data = folder / "data"
         with socket.create_server(("127.0.0.1", 0)) as free:
@@ -40,8 +41,9 @@ class Postgres:
     def start(self) -> None:
         """Start it and wait until it answers."""
         settings = (
-            f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync=off"
-            " -c max_connections=60 -c shared_buffers=32MB"
+            f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=''"
+            " -c max_connections=60"
+            f" -c shared_buffers=32MB -c fsync={'on' if self.durable else 'off'}"
         )
         self._run(
             "pg_ctl", "-D", str(self.data), "-o", settings, "-l", str(self.folder / "log"), "-w", "start"

@@ -11,6 +11,7 @@ import pytest
 from mnemark import Memory
 from mnemark.errors import BusyError, NotFoundError
 from mnemark_interfaces.http.pool import PooledWorkspace
+from mnemark_server import tenants
 from mnemark_server.database import UnavailableError, connect
 from mnemark_server.node import Tenants
 from mnemark_server.rows import TenantRows
@@ -65,6 +66,56 @@ def test_a_memory_of_another_is_empty(new_node: MakeNode) -> None:
     with node.lease("2") as at:
         assert list(at.memory.facts()) == []
         assert truth(at.root) == {}
+
+
+def test_the_same_secret_has_the_same_mark_on_all_nodes(new_node: MakeNode) -> None:
+    marks = set()
+    for node in (new_node(), new_node()):
+        with node.lease("1") as at:
+            session = at.session("chat:1")
+            (kept,) = session.add_many(
+                [session.turn("user", "The wifi password is hunter2x9", origin="owner")]
+            )
+            marks.add(kept.content)
+    (mark,) = marks
+    assert "hunter2x9" not in mark
+
+
+def test_what_was_derived_is_kept_for_the_next_node(new_node: MakeNode) -> None:
+    first = new_node()
+    with first.lease("1") as at:
+        session = at.session("chat:1")
+        session.add_many([session.turn("user", text, origin="owner") for text in SAID])
+        at.memory.sync()
+        root = at.root
+    assert first.drop(root, lambda _: None)  # closes it
+    with new_node().lease("1") as at:
+        assert at.memory.workspace.index.exists()
+        assert at.memory.workspace.index.size() == len(SAID)  # before anything was synced here
+        assert "Nimbus" in at.memory.recall("what is my cat called?").text
+
+
+def test_folders_beyond_the_most_are_dropped_and_come_back(
+    new_node: MakeNode, url: str, tmp_path: Path
+) -> None:
+    with connect(url) as connection:
+        for number in range(6):
+            tenants.create(connection, f"more-{number}")
+    node = new_node()
+    node._most, node._most_folders = 1, 3
+    for _ in range(2):
+        for number in range(1, 8):
+            with node.lease(str(number)) as at:
+                at.memory.remember("number", str(number))
+    deadline = time.monotonic() + 10
+    while node.folders() > 3 and time.monotonic() < deadline:
+        node.drop_surplus()
+        time.sleep(0.05)
+    assert node.folders() <= 3
+    assert node.evicted >= 4
+    for number in range(1, 8):
+        with node.lease(str(number)) as at:
+            assert [fact.value for fact in at.memory.facts()] == [str(number)]
 
 
 def test_answers_are_those_of_one_machine(new_node: MakeNode, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ CREATE TABLE mnemark.heads (
   seq bigint NOT NULL DEFAULT 0,
   epoch bigint NOT NULL DEFAULT 0,
   erased bigint NOT NULL DEFAULT 0, -- the row up to which lines were last taken out of logs
+  salt bytea NOT NULL, -- of the marks of what is redacted, which nodes make alike
   lease_owner text NOT NULL DEFAULT '',
   lease_until timestamptz NOT NULL DEFAULT '-infinity'
 ) WITH (fillfactor = 50);
@@ -36,6 +37,16 @@ CREATE TABLE mnemark.lines (
   id text NOT NULL,
   PRIMARY KEY (tenant, id)
 ) PARTITION BY HASH (tenant);
+
+-- What nodes derived of a memory, by the version that did; never the truth.
+CREATE TABLE mnemark.packs (
+  tenant bigint NOT NULL REFERENCES mnemark.tenants ON DELETE CASCADE,
+  fingerprint text NOT NULL,
+  seq bigint NOT NULL,
+  data bytea NOT NULL,
+  PRIMARY KEY (tenant, fingerprint)
+);
+ALTER TABLE mnemark.packs ALTER COLUMN data SET STORAGE EXTERNAL;
 
 -- The keys of clients, as SHA-256.
 CREATE TABLE mnemark.keys (
@@ -78,7 +89,7 @@ RETURN nullif(current_setting('mnemark.tenant', true), '')::bigint;
 DO $$
 DECLARE of_tenants text;
 BEGIN
-  FOREACH of_tenants IN ARRAY ARRAY['heads', 'parts', 'lines'] LOOP
+  FOREACH of_tenants IN ARRAY ARRAY['heads', 'parts', 'lines', 'packs'] LOOP
     EXECUTE format('ALTER TABLE mnemark.%I ENABLE ROW LEVEL SECURITY', of_tenants);
     EXECUTE format('ALTER TABLE mnemark.%I FORCE ROW LEVEL SECURITY', of_tenants);
     EXECUTE format('CREATE POLICY own ON mnemark.%I TO mnemark_app
@@ -141,5 +152,6 @@ GRANT USAGE ON SCHEMA mnemark TO mnemark_app;
 GRANT SELECT, UPDATE ON mnemark.heads TO mnemark_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON mnemark.parts TO mnemark_app;
 GRANT SELECT, INSERT ON mnemark.lines TO mnemark_app;
+GRANT SELECT, INSERT, UPDATE, DELETE ON mnemark.packs TO mnemark_app;
 REVOKE ALL ON FUNCTION mnemark.of_key, mnemark.erased_of FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION mnemark.of_key, mnemark.erased_of TO mnemark_app;
