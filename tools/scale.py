@@ -30,7 +30,7 @@ THINGS = (
     "lantern", "orchard", "signal", "teapot", "compass", "ferry", "chimney", "walnut", "marble", "saddle",
     "thimble", "beacon", "gravel",
 )  # fmt: skip
-QUESTIONS = tuple(f"where is the {one} of {other}?" for one, other in zip(THINGS, THINGS[::-1], strict=True))
+QUESTIONS = tuple(f"where is the {one} of {THINGS[-at]}?" for at, one in enumerate(THINGS, 1))
 
 
 def main() -> None:
@@ -143,7 +143,7 @@ def fill(session: Session, number: int) -> None:
     session.add_many([
         session.turn(
             "user" if n % 2 == 0 else "assistant",
-            f"About the {THINGS[(number + n) % 24]} of {THINGS[(number * 7 + n * 3) % 24]}, number {number}.{n}:"
+            f"The {THINGS[(number + n) % 24]} of {THINGS[(number * 7 + n * 3) % 24]}, number {number}.{n}:"
             f" it goes to the {THINGS[(number * 5 + n) % 24]} on day {n}.",
             time=begin + timedelta(seconds=40 * n), origin="owner" if n % 2 == 0 else "agent",
         )
