@@ -26,9 +26,9 @@ from mnemark_server.node import Tenants
 from server.postgres import Postgres
 
 THINGS = (
-    "river", "lamp", "garden", "engine", "violin", "harbour", "window", "pepper", "copper", "meadow", "bicycle",
-    "lantern", "orchard", "signal", "teapot", "compass", "ferry", "chimney", "walnut", "marble", "saddle",
-    "thimble", "beacon", "gravel",
+    "river", "lamp", "garden", "engine", "violin", "harbour", "window", "pepper", "copper", "meadow",
+    "bicycle", "lantern", "orchard", "signal", "teapot", "compass", "ferry", "chimney", "walnut", "marble",
+    "saddle", "thimble", "beacon", "gravel",
 )  # fmt: skip
 QUESTIONS = tuple(f"where is the {one} of {THINGS[-at]}?" for at, one in enumerate(THINGS, 1))
 
