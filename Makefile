@@ -17,7 +17,7 @@ LINEAR := tests/test_linear.py tests/text/test_linear.py tests/test_patterns.py
 # Tests start hundreds of processes, each of which would compile mnemark anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo quick test timed check lint types layers verify browser agents release lowest lock sbom reader adapters frameworks smoke conformance client site load format clean
+.PHONY: help demo quick test collected timed check lint types layers verify browser agents release lowest lock sbom reader adapters frameworks smoke conformance client site load format clean
 
 help:            ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -53,6 +53,10 @@ quick: $(STAMP)  ## a minute: what is pure, and one search, one fact, one erasur
 
 test: $(STAMP)   ## run the tests (five minutes)
 	@$(BIN)/python -m pytest -q -m "not slow and not timed" -n auto --dist worksteal $(LINEAR:%=--ignore=%)
+
+# pytest rewrites each test file when it is first read; those that run at once would each rewrite all of them.
+collected: $(STAMP)
+	@$(BIN)/python -m pytest -q --collect-only $(LINEAR:%=--ignore=%) >/dev/null
 
 timed: $(STAMP)  ## tests that measure time or kill processes (two minutes); one that fails is tried again alone
 	@$(BIN)/python -m pytest -q -m "not slow and timed" -n logical $(TIMED) || \
