@@ -1,8 +1,8 @@
 """Borrow connections to PostgreSQL for as long as one group of statements takes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import psycopg
 from psycopg_pool import ConnectionPool, PoolTimeout
@@ -15,6 +15,14 @@ _WAIT_SECONDS: Final = 5.0
 """Seconds that a statement waits for a connection."""
 _ENTER: Final = "SELECT set_config('role', 'mnemark_app', true), set_config('mnemark.tenant', %s, true)"
 Connection = psycopg.Connection[tuple[Any, ...]]
+Rows = list[tuple[Any, ...]]
+
+
+class Statement(NamedTuple):
+    """A statement, and the values for its places."""
+
+    text: str
+    values: Sequence[Any]
 
 
 class UnavailableError(BusyError):
@@ -34,22 +42,22 @@ class Database:
         self._readers.close()
         self._writers.close()
 
-    @contextmanager
-    def reading(self, tenant: int) -> Iterator[Connection]:
-        """Be in a transaction that sees the rows of a tenant alone. Raises UnavailableError."""
-        with _inside(self._readers, tenant) as connection:
-            yield connection
+    def read(self, tenant: int | None, *statements: Statement) -> list[Rows]:
+        """Run statements that see the rows of a tenant alone, or of none; return what each gave.
+
+        All are sent at once, as one transaction. Raises UnavailableError.
+        """
+        return _run(self._readers, tenant, statements)
+
+    def write(self, tenant: int, *statements: Statement) -> list[Rows]:
+        """Run statements that see and change the rows of a tenant alone, as `read`; all or none is done."""
+        return _run(self._writers, tenant, statements)
 
     @contextmanager
     def writing(self, tenant: int) -> Iterator[Connection]:
         """Be in a transaction that sees and changes the rows of a tenant alone. Raises UnavailableError."""
-        with _inside(self._writers, tenant) as connection:
-            yield connection
-
-    @contextmanager
-    def anybody(self) -> Iterator[Connection]:
-        """Be in a transaction without a tenant, which sees no rows of any. Raises UnavailableError."""
-        with _inside(self._readers, None) as connection:
+        with _told(), self._writers.connection() as connection, connection.transaction():
+            connection.execute(_ENTER, [str(tenant)])
             yield connection
 
     @contextmanager
@@ -71,11 +79,14 @@ def _pool(url: str, most: int) -> ConnectionPool[Connection]:
     )  # fmt: skip
 
 
-@contextmanager
-def _inside(pool: ConnectionPool[Connection], tenant: int | None) -> Iterator[Connection]:
-    with _told(), pool.connection() as connection, connection.pipeline(), connection.transaction():
-        connection.execute(_ENTER, ["" if tenant is None else str(tenant)])
-        yield connection
+def _run(pool: ConnectionPool[Connection], tenant: int | None, statements: Sequence[Statement]) -> list[Rows]:
+    with _told(), pool.connection() as connection:
+        with connection.pipeline():
+            connection.execute("BEGIN")
+            connection.execute(_ENTER, ["" if tenant is None else str(tenant)])
+            cursors = [connection.execute(text.encode(), values) for text, values in statements]
+            connection.execute("COMMIT")
+        return [cursor.fetchall() if cursor.description else [] for cursor in cursors]
 
 
 @contextmanager

@@ -14,7 +14,7 @@ import msgspec
 from mnemark_interfaces.http.calls import CALLS
 from mnemark_interfaces.http.guard import MAX_BODY, Activity, Receive, Refusal, Scope, Send, refuse, replayed
 from mnemark_interfaces.tools import BY_NAME
-from mnemark_server.database import Database, UnavailableError
+from mnemark_server.database import Database, Statement, UnavailableError
 from mnemark_server.limits import Limits
 from mnemark_server.metrics import Metrics
 
@@ -71,15 +71,9 @@ class Keys:
         known = self._known.get(digest)
         if known is not None and known[0] > now:
             return known[1]
-        with self._database.anybody() as connection:
-            row = connection.execute(
-                "SELECT tenant, name, state, scopes, limits FROM mnemark.of_key(%s)", [digest]
-            ).fetchone()
-        found = (
-            None
-            if row is None or row[0] is None
-            else TenantKey(row[0], row[1], row[2], tuple(row[3]), row[4])
-        )
+        statement = Statement("SELECT tenant, name, state, scopes, limits FROM mnemark.of_key(%s)", [digest])
+        ((row,),) = self._database.read(None, statement)
+        found = None if row[0] is None else TenantKey(row[0], row[1], row[2], tuple(row[3]), row[4])
         self._known[digest] = now + _KNOWN_SECONDS, found
         while len(self._known) > _MOST_KNOWN:
             self._known.popitem(last=False)

@@ -16,7 +16,7 @@ from mnemark.memory.memory import Memory
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark_interfaces.http.pool import PooledWorkspace, Workspaces
 from mnemark_server import packs
-from mnemark_server.database import Database
+from mnemark_server.database import Database, Statement
 from mnemark_server.followed import FollowedFolder
 from mnemark_server.leases import Renewals
 from mnemark_server.rows import TenantRows
@@ -125,8 +125,7 @@ class Tenants(Workspaces):
             folder = FollowedFolder(root, rows, self._renewals)
             trust.trust_new(root)
             folder.rewrote = self._scrubber.want
-            _, packed = packs.load(self._database, rows.tenant)
-            if packed:
+            if packed := packs.load(self._database, rows.tenant):
                 packs.unpack(root, packed)
             folder.fill()
         else:
@@ -161,8 +160,8 @@ class Tenants(Workspaces):
             held = {int(root.name): (root, folder) for root, folder in self._folders.items()}
         if not held:
             return
-        with self._database.anybody() as connection:
-            found = connection.execute("SELECT * FROM mnemark.erased_of(%s)", [list(held)]).fetchall()
+        statement = Statement("SELECT tenant, erased FROM mnemark.erased_of(%s)", [list(held)])
+        (found,) = self._database.read(None, statement)
         gone = [number for number, erased in found if erased > held[number][1].clean]
         for number in (*gone, *(held.keys() - {number for number, _ in found})):
             self.drop(held[number][0], self._forget_folder)

@@ -10,7 +10,7 @@ from typing import Final
 
 from mnemark._version import __version__
 from mnemark.files.private import private, private_folder
-from mnemark_server.database import Database
+from mnemark_server.database import Database, Statement
 
 _KEPT: Final = ("index.db", "state.db", "vectors")
 _MOST_BYTES: Final = 256_000_000
@@ -36,21 +36,20 @@ def unpack(root: Path, data: bytes) -> None:
 
 def save(database: Database, tenant: int, seq: int, clean: int, data: bytes) -> None:
     """Keep a pack made at `seq`, unless something was erased since `clean`. Raises UnavailableError."""
-    with database.writing(tenant) as connection:
-        connection.execute(
+    database.write(
+        tenant,
+        Statement(
             "INSERT INTO mnemark.packs (tenant, fingerprint, seq, data)"
             " SELECT tenant, %s, %s, %s FROM mnemark.heads WHERE tenant = %s AND erased <= %s"
             " ON CONFLICT (tenant, fingerprint) DO UPDATE SET seq = excluded.seq, data = excluded.data"
             " WHERE packs.seq < excluded.seq",
             [__version__, seq, data, tenant, clean],
-        )
+        ),
+    )
 
 
-def load(database: Database, tenant: int) -> tuple[int, bytes]:
-    """Return the pack of this version, and the row up to which it goes; nothing where there is none."""
-    with database.reading(tenant) as connection:
-        row = connection.execute(
-            "SELECT seq, data FROM mnemark.packs WHERE tenant = %s AND fingerprint = %s",
-            [tenant, __version__],
-        ).fetchone()
-    return (0, b"") if row is None else (int(row[0]), bytes(row[1]))
+def load(database: Database, tenant: int) -> bytes:
+    """Return the pack of this version; empty where there is none. Raises UnavailableError."""
+    statement = "SELECT data FROM mnemark.packs WHERE tenant = %s AND fingerprint = %s"
+    (found,) = database.read(tenant, Statement(statement, [tenant, __version__]))
+    return bytes(found[0][0]) if found else b""

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
 from mnemark.errors import BusyError, NotFoundError
-from mnemark_server.database import Connection, Database, UnavailableError
+from mnemark_server.database import Connection, Database, Statement, UnavailableError
 
 LOG: Final = ".jsonl"
 """How logs end: only to erase from one is it written as a whole."""
@@ -79,37 +79,32 @@ class TenantRows:
         raise AssertionError("unreachable")
 
     def _append(self, path: str, header: bytes, body: bytes, ids: Sequence[str], after: int) -> Appended:
-        with self._database.writing(self.tenant) as connection:
-            made = connection.execute(
+        made, newer = self._database.write(
+            self.tenant,
+            Statement(
                 "SELECT new_seq, starts, known FROM mnemark.append(%s, %s, %s, %s)",
                 [path, header, body, list(ids)],
-            )
-            newer = connection.execute(
-                f"{_PART} WHERE tenant = %s AND seq > %s ORDER BY seq", [self.tenant, after]
-            )
-            row = made.fetchone()
-            assert row is not None  # noqa: S101 - a function returns a row
-            seq, starts, known = row
-            found = [_part(one) for one in newer]
-        return Appended(seq, starts or 0, frozenset(known or ()), found)
+            ),
+            self._after(after),
+        )
+        ((seq, starts, known),) = made
+        return Appended(seq, starts or 0, frozenset(known or ()), list(map(_part, newer)))
+
+    def _after(self, seq: int) -> Statement:
+        return Statement(f"{_PART} WHERE tenant = %s AND seq > %s ORDER BY seq", [self.tenant, seq])
 
     def newer(self, after: int) -> list[Part]:
         """Return all rows after `after`, in their order. Raises UnavailableError."""
-        with self._database.reading(self.tenant) as connection:
-            rows = connection.execute(
-                f"{_PART} WHERE tenant = %s AND seq > %s ORDER BY seq", [self.tenant, after]
-            )
-            return [_part(one) for one in rows]
+        (rows,) = self._database.read(self.tenant, self._after(after))
+        return list(map(_part, rows))
 
     def salt(self) -> bytes:
         """Return the salt of the memory's redaction marks. Raises NotFoundError, UnavailableError."""
-        with self._database.reading(self.tenant) as connection:
-            row = connection.execute(
-                "SELECT salt FROM mnemark.heads WHERE tenant = %s", [self.tenant]
-            ).fetchone()
-        if row is None:
+        statement = Statement("SELECT salt FROM mnemark.heads WHERE tenant = %s", [self.tenant])
+        (found,) = self._database.read(self.tenant, statement)
+        if not found:
             raise NotFoundError("there is no such memory on this server")
-        return bytes(row[0])
+        return bytes(found[0][0])
 
     def whole(self, paths: Iterable[str] | None = None) -> tuple[int, dict[str, bytes | None]]:
         """Return how far the truth goes at least, and what these files hold, or all; None for a gone one.
@@ -117,22 +112,23 @@ class TenantRows:
         Raises UnavailableError.
         """
         chosen = None if paths is None else list(paths)
-        with self._database.reading(self.tenant) as connection:
-            head = connection.execute("SELECT seq FROM mnemark.heads WHERE tenant = %s", [self.tenant])
-            rows = connection.execute(
+        head, rows = self._database.read(
+            self.tenant,
+            Statement("SELECT seq FROM mnemark.heads WHERE tenant = %s", [self.tenant]),
+            Statement(
                 f"{_PART} WHERE tenant = %s AND (%s::text[] IS NULL OR path = ANY (%s))"
                 " ORDER BY path, at, seq",
                 [self.tenant, chosen, chosen],
-            )
-            row = head.fetchone()
-            pieces: dict[str, list[Part]] = {}
-            for one in map(_part, rows):
-                pieces.setdefault(one.path, []).append(one)
+            ),
+        )
+        pieces: dict[str, list[Part]] = {}
+        for one in map(_part, rows):
+            pieces.setdefault(one.path, []).append(one)
         found = {
             path: None if parts[-1].kind == "x" else b"".join(one.data for one in parts)
             for path, parts in pieces.items()
         }
-        return (row[0] if row is not None else 0), found
+        return (head[0][0] if head else 0), found
 
     def lease(self, timeout: float) -> Lease:
         """Take the lease; wait for a node that has it.
@@ -143,36 +139,39 @@ class TenantRows:
         """
         deadline = time.monotonic() + timeout
         while True:
-            with self._database.writing(self.tenant) as connection:
-                row = connection.execute(
+            (found,) = self._database.write(
+                self.tenant,
+                Statement(
                     "UPDATE mnemark.heads SET epoch = epoch + 1, lease_owner = %s,"
                     " lease_until = clock_timestamp() + make_interval(secs => %s)"
                     " WHERE tenant = %s AND (lease_owner = '' OR lease_until < clock_timestamp())"
                     " RETURNING epoch, seq",
                     [self._node, LEASE_SECONDS, self.tenant],
-                ).fetchone()
-            if row is not None:
-                return Lease(*row)
+                ),
+            )
+            if found:
+                return Lease(*found[0])
             if time.monotonic() > deadline:
                 raise BusyError("another node is changing this memory; try again")
             time.sleep(_RETRY_SECONDS)
 
     def renew(self, lease: Lease) -> None:
         """Hold a lease for longer, unless another node has it by now. Raises UnavailableError."""
-        with self._database.writing(self.tenant) as connection:
-            connection.execute(
+        self._database.write(
+            self.tenant,
+            Statement(
                 "UPDATE mnemark.heads SET lease_until = clock_timestamp() + make_interval(secs => %s)"
                 " WHERE tenant = %s AND epoch = %s AND lease_owner <> ''",
                 [LEASE_SECONDS, self.tenant, lease.epoch],
-            )
+            ),
+        )
 
     def release(self, lease: Lease) -> None:
         """Let others have the lease. Raises UnavailableError; then it ends by itself."""
-        with self._database.writing(self.tenant) as connection:
-            self._release(connection, lease)
+        self._database.write(self.tenant, self._end(lease))
 
-    def _release(self, connection: Connection, lease: Lease) -> None:
-        connection.execute(
+    def _end(self, lease: Lease) -> Statement:
+        return Statement(
             "UPDATE mnemark.heads SET lease_owner = '', lease_until = '-infinity'"
             " WHERE tenant = %s AND epoch = %s",
             [self.tenant, lease.epoch],
@@ -211,7 +210,8 @@ class TenantRows:
             )
             if erased:
                 connection.execute("DELETE FROM mnemark.packs WHERE tenant = %s", [self.tenant])
-            self._release(connection, lease)
+            text, values = self._end(lease)
+            connection.execute(text.encode(), values)
         return frozenset(made)
 
     def _put(self, connection: Connection, part: Part, base: int) -> None:
