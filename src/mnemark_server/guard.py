@@ -117,7 +117,8 @@ class KeyGuard:
         if isinstance(found, Refusal) or isinstance(body, Refusal):
             refusal = found if isinstance(found, Refusal) else body
             assert isinstance(refusal, Refusal)  # noqa: S101 - one of them is
-            await refuse(receive, send, refusal, "")
+            unread = receive if isinstance(found, Refusal) else replayed(b"", receive)
+            await refuse(unread, send, refusal, "")
             return
         scope["headers"] = [
             *((name, value) for name, value in scope["headers"] if name != b"mnemark-workspace"),
