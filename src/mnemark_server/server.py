@@ -23,6 +23,7 @@ from mnemark_server.guard import KeyGuard, Keys
 from mnemark_server.limits import Limits
 from mnemark_server.metrics import Metrics
 from mnemark_server.migrations import missing
+from mnemark_server.nightly import Nightly
 from mnemark_server.node import MOST_OPEN, Tenants
 
 PORT: Final = 8_765
@@ -53,6 +54,7 @@ class Node:
         )
         self.activity = Activity()
         self.draining = False
+        self.nightly = Nightly(self.database, self.tenants)
         self._api = Api(self.tenants, self.activity, pages=False)
 
     def app(self, around: Callable[[], Any]) -> KeyGuard:
@@ -116,7 +118,9 @@ def serve(settings: Settings, *, on_ready: Callable[[str], None]) -> None:
         @contextlib.asynccontextmanager
         async def alive() -> AsyncIterator[None]:
             on_ready(f"http://{settings.host}:{settings.port}")
+            node.nightly.start()
             yield
+            await asyncio.to_thread(node.nightly.close)
 
         config = uvicorn.Config(
             node.app(alive), host=settings.host, port=settings.port, ws="none", lifespan="on",

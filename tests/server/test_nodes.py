@@ -3,7 +3,7 @@
 import random
 import threading
 import time
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,7 @@ from mnemark.errors import BusyError, NotFoundError
 from mnemark_interfaces.http.pool import PooledWorkspace
 from mnemark_server import tenants
 from mnemark_server.database import UnavailableError, connect
+from mnemark_server.nightly import Nightly
 from mnemark_server.node import Tenants
 from mnemark_server.rows import TenantRows
 from server.conftest import MakeNode, truth
@@ -93,6 +94,27 @@ def test_what_was_derived_is_kept_for_the_next_node(new_node: MakeNode) -> None:
         assert at.memory.workspace.index.exists()
         assert at.memory.workspace.index.size() == len(SAID)  # before anything was synced here
         assert "Nimbus" in at.memory.recall("what is my cat called?").text
+
+
+def test_each_memory_is_consolidated_once_a_night_by_one_node(new_node: MakeNode, url: str) -> None:
+    nodes = [new_node(), new_node()]
+    for tenant in ("1", "2"):
+        with nodes[0].lease(tenant) as at:
+            at.memory.remember("city", "Lisbon")
+    nights = [Nightly(node._database, node) for node in nodes]
+    first, second = date(2026, 3, 1), date(2026, 3, 2)
+    assert [nights[n].run_one(first) for n in (0, 1, 0, 1)] == [True, True, False, False]
+    for tenant in ("1", "2"):
+        with nodes[1].lease(tenant) as at:
+            assert len(at.memory.workspace.edits.runs()) == 1
+    assert [night.run_one(first) for night in nights] == [False, False]
+    with nodes[0].lease("2") as at:
+        at.memory.remember("editor", "Helix")
+    with connect(url) as connection:
+        tenants.set_state(connection, "ann", "suspended")
+    assert nights[1].run_one(second)
+    assert not nights[0].run_one(second)
+    equal(*nodes, new_node(), tenant="2")
 
 
 def test_folders_beyond_the_most_are_dropped_and_come_back(

@@ -14,6 +14,8 @@ CREATE TABLE mnemark.heads (
   seq bigint NOT NULL DEFAULT 0,
   epoch bigint NOT NULL DEFAULT 0,
   erased bigint NOT NULL DEFAULT 0, -- the row up to which lines were last taken out of logs
+  night date NOT NULL DEFAULT '-infinity', -- the last one for which it was consolidated
+  night_seq bigint NOT NULL DEFAULT 0, -- how far it went by then
   salt bytea NOT NULL, -- of the marks of what is redacted, which nodes make alike
   lease_owner text NOT NULL DEFAULT '',
   lease_until timestamptz NOT NULL DEFAULT '-infinity'
@@ -148,10 +150,20 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = '' AS $$
   SELECT h.tenant, h.erased FROM mnemark.heads h WHERE h.tenant = ANY (given)
 $$;
 
+-- A memory that changed since its last night, for the node that asks first; none where all are done.
+CREATE FUNCTION mnemark.claim_night(tonight date) RETURNS bigint
+LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = '' AS $$
+  UPDATE mnemark.heads SET night = tonight, night_seq = seq WHERE tenant = (
+    SELECT h.tenant FROM mnemark.heads h JOIN mnemark.tenants t USING (tenant)
+      WHERE h.night < tonight AND h.seq > h.night_seq AND t.state = 'active'
+      ORDER BY h.night, h.tenant LIMIT 1 FOR UPDATE OF h SKIP LOCKED
+  ) RETURNING tenant
+$$;
+
 GRANT USAGE ON SCHEMA mnemark TO mnemark_app;
 GRANT SELECT, UPDATE ON mnemark.heads TO mnemark_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON mnemark.parts TO mnemark_app;
 GRANT SELECT, INSERT ON mnemark.lines TO mnemark_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON mnemark.packs TO mnemark_app;
-REVOKE ALL ON FUNCTION mnemark.of_key, mnemark.erased_of FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION mnemark.of_key, mnemark.erased_of TO mnemark_app;
+REVOKE ALL ON FUNCTION mnemark.of_key, mnemark.erased_of, mnemark.claim_night FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION mnemark.of_key, mnemark.erased_of, mnemark.claim_night TO mnemark_app;
