@@ -15,6 +15,7 @@ ELSEWHERE = {
     "agents/frameworks.md": "adapters/test_frameworks_page.py",
     "howto/langgraph.md": "adapters/test_frameworks_page.py",
     "agents/openakita.md": "adapters/test_openakita_agent.py",
+    "server.md": "server/test_remote.py",
 }
 FOLLOWED = {"howto/chinese.md", "howto/models.md", "howto/users.md"}
 """Pages that `test_docs_run.py` follows, with all their blocks."""

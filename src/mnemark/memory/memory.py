@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from mnemark.memory.learning.by_rule import LearningReport
     from mnemark.memory.merging.merge import Merged
     from mnemark.memory.prompt.builder import Prompt
+    from mnemark.memory.remote import RemoteMemory
     from mnemark.memory.review.attention import Attention
     from mnemark.memory.review.explain import Why
     from mnemark.memory.review.review import ReviewItem
@@ -114,6 +115,17 @@ class Memory:
         workspace = OpenWorkspace(root, settings, readonly=readonly, embedder=embedder)
         workspace.host = model
         return cls(workspace)
+
+    @staticmethod
+    def connect(url: str, key: str, *, timeout: float = 30.0) -> "RemoteMemory":
+        """Use a memory on a server, by its address and a key of it; see docs/server.md.
+
+        Raises:
+            UsageError: it is no address, or there is no key.
+        """
+        from mnemark.memory.remote import Client, RemoteMemory
+
+        return RemoteMemory(Client(url, key, timeout=timeout))
 
     def __enter__(self) -> Self:
         return self

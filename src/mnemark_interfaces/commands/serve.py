@@ -47,6 +47,12 @@ _Folder = Annotated[
     Path | None,
     typer.Option(metavar="FOLDER", help="With --database: where this node keeps its copies; emptied first."),
 ]
+_Server = Annotated[
+    str,
+    typer.Option(
+        metavar="URL", help="Use a memory on this server instead; its key is read from MNEMARK_KEY."
+    ),
+]
 _Nightly = Annotated[
     bool,
     typer.Option(
@@ -177,10 +183,14 @@ def mcp(
     *,
     workspace_: options.Workspace = None,
     alone: Annotated[bool, typer.Option("--alone", help="Neither use nor start the daemon.")] = False,
+    server: _Server = "",
     plugin: _PluginFlag = False,
 ) -> None:
     """Offer the memory tools over MCP, on stdin and stdout.
 
     Uses the daemon (`mnemark serve`) and starts it if needed.
     """
-    front.serve(workspace_, alone=alone, plugin=plugin)
+    if server and workspace_ is not None:
+        raise UsageError("give a workspace or a server, not both: the key names the memory on a server")
+    key = os.environ.get("MNEMARK_KEY", "")
+    front.serve(workspace_, alone=alone, plugin=plugin, server=server, key=key)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import subprocess
 
     from mnemark.memory.memory import Memory
+    from mnemark.memory.remote import Client
 
 MAX_LINE: Final = 16 * 1024 * 1024
 """Maximum size of a message."""
@@ -40,7 +41,11 @@ _POLL: Final = 0.05
 class Front:
     """A connection with one client."""
 
-    def __init__(self, workspace: Path | None, *, alone: bool, source: BinaryIO, target: BinaryIO) -> None:
+    def __init__(
+        self, workspace: Path | None, *, alone: bool, source: BinaryIO, target: BinaryIO,
+        server: "Client | None" = None,
+    ) -> None:  # fmt: skip
+        self._server = server
         self._given = workspace
         self._alone = alone
         self._source = source
@@ -146,6 +151,10 @@ class Front:
     def _call(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return the result of a tool, from the daemon or this process."""
         try:
+            if self._server is not None:
+                repeats = BY_NAME[name].repeats
+                found = self._server.call(f"tools/{name}", {"arguments": arguments}, repeats=repeats)
+                return found if isinstance(found, dict) else failed("the server's answer is no result")
             root = self._workspace()
             running = None if self._alone else self._daemon()
             if running is not None:
@@ -200,7 +209,7 @@ class Front:
 
     def _prepare(self) -> None:
         """Start a daemon if there is none and one can run here; report a failure."""
-        if self._alone:
+        if self._alone or self._server is not None:
             return
         with self._starting:
             now = time.monotonic()
@@ -253,18 +262,28 @@ def _invalid(message: Any) -> dict[str, Any] | None:
     return None
 
 
-def serve(workspace: Path | None, *, alone: bool = False, plugin: bool = False) -> None:
+def serve(
+    workspace: Path | None, *, alone: bool = False, plugin: bool = False, server: str = "", key: str = ""
+) -> None:
     """Speak MCP on stdin and stdout until stdin ends; the default workspace is that of the current folder.
 
     Args:
         workspace: the workspace.
         alone: neither use nor start the daemon.
         plugin: the server is of a plug-in: see `mnemark_agents.hook.plugin`.
+        server: address of a server whose memory is used instead of a folder.
+        key: its key.
 
     Raises:
         NotFoundError: there is no such folder.
+        UsageError: `server` is no address, or has no key.
     """
-    if plugin:
+    client = None
+    if server:
+        from mnemark.memory.remote import Client
+
+        client = Client(server, key, timeout=_CALL_SECONDS)
+    elif plugin:
         from mnemark_agents.hook.plugin import memory
 
         workspace = memory("" if workspace is None else str(workspace))
@@ -276,7 +295,8 @@ def serve(workspace: Path | None, *, alone: bool = False, plugin: bool = False) 
             )
     if sys.stdin is None or sys.stdout is None:
         return
-    Front(workspace, alone=alone, source=sys.stdin.buffer, target=sys.stdout.buffer).run()
+    source, target = sys.stdin.buffer, sys.stdout.buffer
+    Front(workspace, alone=alone, source=source, target=target, server=client).run()
 
 
 def quick(arguments: list[str]) -> bool:
