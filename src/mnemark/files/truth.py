@@ -109,6 +109,9 @@ class Folder:
     they return, and gets what others wrote in `catch_up`.
     """
 
+    only_door = False
+    """Whether nobody changes files here but by this object: no editor, no sync, no other process."""
+
     def __init__(self, root: Path) -> None:
         self.root = root
         self.appended: Callable[[str, int], None] = _ignore
