@@ -85,10 +85,12 @@ class TenantRows:
             newer = connection.execute(
                 f"{_PART} WHERE tenant = %s AND seq > %s ORDER BY seq", [self.tenant, after]
             )
-            row = made.fetchone()
-            assert row is not None  # noqa: S101 - a function returns a row
-            seq, starts, known = row
-            found = [_part(one) for one in newer]
+        # Asked only now: all was sent at once with the commit, so that a node that stands still in between holds
+        # no row.
+        row = made.fetchone()
+        assert row is not None  # noqa: S101 - a function returns a row
+        seq, starts, known = row
+        found = [_part(one) for one in newer]
         return Appended(seq, starts or 0, frozenset(known or ()), found)
 
     def newer(self, after: int) -> list[Part]:
@@ -135,9 +137,10 @@ class TenantRows:
                 row = connection.execute(
                     "UPDATE mnemark.heads SET epoch = epoch + 1, lease_owner = %s,"
                     " lease_until = clock_timestamp() + make_interval(secs => %s)"
-                    " WHERE tenant = %s AND (lease_owner = '' OR lease_until < clock_timestamp())"
+                    " WHERE tenant = %s AND (lease_owner IN ('', %s) OR lease_until < clock_timestamp())"
                     " RETURNING epoch, seq",
-                    [self._node, LEASE_SECONDS, self.tenant],
+                    # Its own lease is one that it could not end: it makes one change of a tenant at a time.
+                    [self._node, LEASE_SECONDS, self.tenant, self._node],
                 ).fetchone()
             if row is not None:
                 return Lease(*row)
@@ -181,9 +184,10 @@ class TenantRows:
             UnavailableError: the database does not answer.
         """
         with self._database.writing(self.tenant) as connection:
-            row = connection.execute(
-                "SELECT seq, epoch FROM mnemark.heads WHERE tenant = %s FOR UPDATE", [self.tenant]
-            ).fetchone()
+            with connection.pipeline():  # its end lets the database count the time until the next one
+                row = connection.execute(
+                    "SELECT seq, epoch FROM mnemark.heads WHERE tenant = %s FOR UPDATE", [self.tenant]
+                ).fetchone()
             if row is None or row[1] != lease.epoch:
                 raise FencedError("another node changed this memory meanwhile; try again")
             seq = row[0]
