@@ -1,17 +1,20 @@
 """Keep the folders of tenants on a node: made from rows when asked for, dropped by least use."""
 
 import logging
+import os
 import secrets
 import shutil
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import Final
 
-from mnemark.errors import NotFoundError
+from mnemark.errors import BusyError, NotFoundError, UsageError
 from mnemark.files import platform, trust
 from mnemark.files.config import load
+from mnemark.files.disk_errors import raise_translated
 from mnemark.memory.memory import Memory
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark_interfaces.http.pool import PooledWorkspace, Workspaces
@@ -26,6 +29,9 @@ MOST_FOLDERS: Final = 2_048
 """Maximum number of folders that a node keeps on its disk."""
 JOURNAL: Final = "server"
 """What the journal of a tenant is called: one for all nodes, whose lines the database puts in order."""
+_MARK: Final = "mnemark-node"
+"""A file that says that a folder is a node's; the node holds its lock."""
+_GONE: Final = "gone-"
 _log = logging.getLogger("mnemark.server")
 
 
@@ -53,8 +59,11 @@ class Tenants(Workspaces):
         self._most_folders = most_folders
         self._renewals = Renewals()
         self._folders: dict[Path, FollowedFolder] = {}
+        self._users: Counter[Path] = Counter()
+        """How many open memories each folder has: one that is closing may still write."""
         self._making = threading.Lock()
-        _clear(home)
+        self._held = ExitStack()
+        self._held.enter_context(_own(home))
 
     def root_of(self, folder: object) -> Path:
         """Return the folder of a tenant, named by its number; only the guard names tenants.
@@ -81,11 +90,21 @@ class Tenants(Workspaces):
         """Open a tenant's memory; its folder is made from its rows if it is not here."""
         self._drop_folders(but=root)
         with self._filling():
-            return PooledWorkspace(root, watching=False, allowed=(root,), open_memory=self._opened)
+            return _Followed(root, allowed=(root,), open_memory=self._opened, closed=self._closed_one)
 
     def _opened(self, root: Path) -> Memory:
         with self._making:
-            folder = self._folders.get(root)
+            self._users[root] += 1
+            folder = self._folders.pop(root, None)
+            if folder is not None:
+                self._folders[root] = folder  # the last used
+        try:
+            return self._memory(root, folder)
+        except BaseException:
+            self._closed_one(root)
+            raise
+
+    def _memory(self, root: Path, folder: FollowedFolder | None) -> Memory:
         if folder is None:
             _clear(root)
             rows = TenantRows(self._database, int(root.name), self.node)
@@ -100,17 +119,24 @@ class Tenants(Workspaces):
             root, load(root), readonly=False, embedder=None, machine=JOURNAL, truth=folder,
         ))  # fmt: skip
 
-    def _drop_folders(self, *, but: Path) -> None:
-        """Remove the folders beyond the most, those whose memory was closed first."""
-        opened = {but, *self.opened()}
+    def _closed_one(self, root: Path) -> None:
         with self._making:
-            closed = [root for root in self._folders if root not in opened]
-            gone = closed[: max(len(self._folders) + 1 - self._most_folders, 0)]
-            for root in gone:
+            self._users[root] -= 1
+            self._users += Counter()  # without those of none
+
+    def _drop_folders(self, *, but: Path) -> None:
+        """Remove the folders beyond the most that nobody has open, the least recently opened first."""
+        gone: list[Path] = []
+        with self._making:
+            surplus = max(len(self._folders) + 1 - self._most_folders, 0)
+            unused = [root for root in self._folders if root != but and not self._users[root]]
+            for root in unused[:surplus]:
                 del self._folders[root]
-        for root in gone:
+                gone.append(root.with_name(f"{_GONE}{root.name}-{secrets.token_hex(4)}"))
+                platform.FS.replace(root, gone[-1])  # it may be opened again at once
+        for folder in gone:
             self.evicted += 1
-            _clear(root)
+            shutil.rmtree(folder)
 
     def folders(self) -> int:
         """Return how many folders are on the disk."""
@@ -121,6 +147,51 @@ class Tenants(Workspaces):
         """Close all memories, and end the leases."""
         super().close()
         self._renewals.close()
+        self._held.close()
+
+
+@contextmanager
+def _own(home: Path) -> Iterator[None]:
+    """Empty a folder and keep it for this process alone.
+
+    Raises:
+        UsageError: it has files that no node made.
+        BusyError: another node has it.
+    """
+    try:
+        platform.make_folder(home)
+        if not (home / _MARK).is_file() and any(home.iterdir()):
+            raise UsageError(f"{home} has other files, and a node empties its folder; name a new one")
+        lock = platform.locked(home / _MARK, os.O_RDWR | os.O_CREAT, timeout=0)
+        lock.__enter__()
+    except OSError as error:
+        raise_translated(error, home)
+    except BusyError:
+        raise BusyError(f"another node uses {home}; name a folder of this one alone") from None
+    try:
+        for one in home.iterdir():
+            if one.is_dir():
+                shutil.rmtree(one)
+        yield
+    finally:
+        lock.__exit__(None, None, None)
+
+
+class _Followed(PooledWorkspace):
+    """A tenant's open memory, which tells when it is closed: until then its folder is in use."""
+
+    def __init__(
+        self, root: Path, *, allowed: tuple[Path, ...], open_memory: Callable[[Path], Memory],
+        closed: Callable[[Path], None],
+    ) -> None:  # fmt: skip
+        super().__init__(root, watching=False, allowed=allowed, open_memory=open_memory)
+        self._closed = closed
+
+    def close(self) -> None:
+        try:
+            super().close()
+        finally:
+            self._closed(self.root)
 
 
 def _clear(folder: Path) -> None:
