@@ -137,7 +137,9 @@ def _told() -> Iterator[None]:
 def _translated(error: psycopg.Error) -> MnemarkError:
     kinds = psycopg.errors
     if isinstance(error, PoolTimeout):
-        return UnavailableError("all connections to the database are in use; try again")
+        return UnavailableError(
+            "the database does not answer, or all connections to it are in use; try again"
+        )
     if isinstance(error, (kinds.UndefinedTable, kinds.UndefinedFunction, kinds.InvalidSchemaName)):
         return MnemarkError("the database has no tables of mnemark; run: mnemark db migrate")
     if isinstance(error, kinds.NoDataFound):

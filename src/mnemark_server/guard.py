@@ -53,8 +53,8 @@ _ROUTES: Final = OPEN | {
     *(f"/v1/tools/{one}" for one in BY_NAME),
 }
 """What is counted by its name: clients make up others."""
-ONE_MACHINE: Final = ("/query", "/hook/", "/v1/merge", "/v1/ui/", "/ui", "/v1/doctor", "/v1/sync")
-"""What is of one machine: its command line, its agents' files, its browser, its folders."""
+ONE_MACHINE: Final = ("/health", "/query", "/hook/", "/v1/merge", "/v1/ui/", "/ui", "/v1/doctor", "/v1/sync")
+"""What is of one machine: its command line, its agents' files, its browser, its folders, its counts."""
 _KNOWN_SECONDS: Final = 10.0
 """How long a key counts as it was, so that one that is taken back works no longer than this."""
 _MOST_KNOWN: Final = 10_000

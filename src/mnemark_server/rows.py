@@ -85,8 +85,7 @@ class TenantRows:
             newer = connection.execute(
                 f"{_PART} WHERE tenant = %s AND seq > %s ORDER BY seq", [self.tenant, after]
             )
-        # Asked only now: all was sent at once with the commit, so that a node that stands still in between holds
-        # no row.
+        # Asked only now: all was sent at once with the commit, so that a node that stands still holds no row.
         row = made.fetchone()
         assert row is not None  # noqa: S101 - a function returns a row
         seq, starts, known = row
