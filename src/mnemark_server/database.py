@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Final
 
 import psycopg
@@ -85,9 +85,12 @@ class Database:
             yield connection
 
     @contextmanager
-    def writing(self, tenant: int) -> Iterator[Connection]:
-        """Be in a transaction that sees and changes the rows of a tenant alone. Raises UnavailableError."""
-        with self._share(tenant).writing(), _inside(self._writers, tenant) as connection:
+    def writing(self, tenant: int, *, at_once: bool = True) -> Iterator[Connection]:
+        """Be in a transaction that sees and changes the rows of a tenant alone; `at_once`, in one round trip.
+
+        Raises UnavailableError.
+        """
+        with self._share(tenant).writing(), _inside(self._writers, tenant, at_once=at_once) as connection:
             yield connection
 
     @contextmanager
@@ -119,8 +122,13 @@ def _pool(url: str, most: int) -> ConnectionPool[Connection]:
 
 
 @contextmanager
-def _inside(pool: ConnectionPool[Connection], tenant: int | None) -> Iterator[Connection]:
-    with _told(), pool.connection() as connection, connection.pipeline(), connection.transaction():
+def _inside(
+    pool: ConnectionPool[Connection], tenant: int | None, *, at_once: bool = True
+) -> Iterator[Connection]:
+    with (
+        _told(), pool.connection() as connection,
+        connection.pipeline() if at_once else nullcontext(), connection.transaction(),
+    ):  # fmt: skip
         connection.execute(_ENTER, ["" if tenant is None else str(tenant)])
         yield connection
 

@@ -12,10 +12,14 @@ from typing import Final
 
 from mnemark.errors import BusyError, MnemarkError
 from mnemark.files import jsonl, layout, names, platform
+from mnemark.files.journal import FOLDER
 from mnemark.files.truth import LOCK_SECONDS, ChangedFiles, Folder, workspace_lock
 from mnemark_server.leases import Renewals
 from mnemark_server.rows import Appended, FencedError, Lease, Part, TenantRows
 
+_JOURNALS: Final = f"{FOLDER}/"
+_ERASED: Final = b'"erased"'
+"""What a line of the journal holds that says so, and one that was erased itself."""
 _PRIVATE: Final = f"{layout.PRIVATE}/"
 
 
@@ -182,7 +186,7 @@ class FollowedFolder(Folder):
                 if part.kind == "a" and self._add(part):
                     self._spoiled.discard(part.path)
                     if part.seq != own:
-                        self._news.append((part.path, part.at + len(part.data)))
+                        self._note(part.path, part.data, part.at + len(part.data))
             self._own = frozenset(seq for seq in self._own if seq > self.seq)
             self._mend()
 
@@ -213,8 +217,13 @@ class FollowedFolder(Folder):
             data = files.get(path)
             if self._held(path) != data:
                 self._write(path, data)
-                self._news.append((path, 0 if data is None else len(data)))
+                self._note(path, data or b"", len(data or b""))
             self._spoiled.discard(path)
+
+    def _note(self, path: str, data: bytes, size: int) -> None:
+        """Note what others wrote, for the next look; a line of theirs may say that they erased text."""
+        self._news.append((path, size))
+        self.erased |= path.startswith(_JOURNALS) and _ERASED in data
 
     def _write(self, path: str, data: bytes | None) -> None:
         target = names.inside(self.root, path)

@@ -90,34 +90,36 @@ class Tenants(Workspaces):
         """Open a tenant's memory; its folder is made from its rows if it is not here."""
         self._drop_folders(but=root)
         with self._filling():
-            return _Followed(root, allowed=(root,), open_memory=self._opened, closed=self._closed_one)
+            folder = self._used(root)
+            try:
+                return _Followed(root, folder, closed=self._closed_one)
+            except BaseException:
+                self._closed_one(root)
+                raise
 
-    def _opened(self, root: Path) -> Memory:
+    def _used(self, root: Path) -> FollowedFolder:
+        """Return a tenant's folder, which is in use from now on, with all that was acknowledged."""
         with self._making:
             self._users[root] += 1
             folder = self._folders.pop(root, None)
             if folder is not None:
                 self._folders[root] = folder  # the last used
         try:
-            return self._memory(root, folder)
+            if folder is not None:
+                folder.pull()
+                return folder
+            _clear(root)
+            trust.trust_new(root)
+            folder = FollowedFolder(
+                root, TenantRows(self._database, int(root.name), self.node), self._renewals
+            )
+            folder.fill()
         except BaseException:
             self._closed_one(root)
             raise
-
-    def _memory(self, root: Path, folder: FollowedFolder | None) -> Memory:
-        if folder is None:
-            _clear(root)
-            rows = TenantRows(self._database, int(root.name), self.node)
-            folder = FollowedFolder(root, rows, self._renewals)
-            trust.trust_new(root)
-            folder.fill()
-            with self._making:
-                self._folders[root] = folder
-        else:
-            folder.pull()
-        return Memory(OpenWorkspace(
-            root, load(root), readonly=False, embedder=None, machine=JOURNAL, truth=folder,
-        ))  # fmt: skip
+        with self._making:
+            self._folders[root] = folder
+        return folder
 
     def _closed_one(self, root: Path) -> None:
         with self._making:
@@ -180,11 +182,13 @@ def _own(home: Path) -> Iterator[None]:
 class _Followed(PooledWorkspace):
     """A tenant's open memory, which tells when it is closed: until then its folder is in use."""
 
-    def __init__(
-        self, root: Path, *, allowed: tuple[Path, ...], open_memory: Callable[[Path], Memory],
-        closed: Callable[[Path], None],
-    ) -> None:  # fmt: skip
-        super().__init__(root, watching=False, allowed=allowed, open_memory=open_memory)
+    def __init__(self, root: Path, folder: FollowedFolder, *, closed: Callable[[Path], None]) -> None:
+        def opened(_: Path) -> Memory:
+            return Memory(OpenWorkspace(
+                root, load(root), readonly=False, embedder=None, machine=JOURNAL, truth=folder,
+            ))  # fmt: skip
+
+        super().__init__(root, watching=False, allowed=(root,), open_memory=opened)
         self._closed = closed
 
     def close(self) -> None:

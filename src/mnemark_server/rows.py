@@ -133,14 +133,15 @@ class TenantRows:
         deadline = time.monotonic() + timeout
         while True:
             with self._database.writing(self.tenant) as connection:
-                row = connection.execute(
+                taken = connection.execute(
                     "UPDATE mnemark.heads SET epoch = epoch + 1, lease_owner = %s,"
                     " lease_until = clock_timestamp() + make_interval(secs => %s)"
                     " WHERE tenant = %s AND (lease_owner IN ('', %s) OR lease_until < clock_timestamp())"
                     " RETURNING epoch, seq",
                     # Its own lease is one that it could not end: it makes one change of a tenant at a time.
                     [self._node, LEASE_SECONDS, self.tenant, self._node],
-                ).fetchone()
+                )
+            row = taken.fetchone()
             if row is not None:
                 return Lease(*row)
             if time.monotonic() > deadline:
@@ -182,21 +183,22 @@ class TenantRows:
                 was written.
             UnavailableError: the database does not answer.
         """
-        with self._database.writing(self.tenant) as connection:
-            with connection.pipeline():  # its end lets the database count the time until the next one
-                row = connection.execute(
-                    "SELECT seq, epoch FROM mnemark.heads WHERE tenant = %s FOR UPDATE", [self.tenant]
-                ).fetchone()
+        # Not all at once: in between, the database counts how long a node that holds the row is silent.
+        with self._database.writing(self.tenant, at_once=False) as connection:
+            row = connection.execute(
+                "SELECT seq, epoch FROM mnemark.heads WHERE tenant = %s FOR UPDATE", [self.tenant]
+            ).fetchone()
             if row is None or row[1] != lease.epoch:
                 raise FencedError("another node changed this memory meanwhile; try again")
             seq = row[0]
             made = []
-            for path, data in files.items():
-                seq += 1
-                made.append(seq)
-                self._put(connection, Part(seq, path, 0, "x" if data is None else "d", data or b""), base)
-            connection.execute("UPDATE mnemark.heads SET seq = %s WHERE tenant = %s", [seq, self.tenant])
-            self._release(connection, lease)
+            with connection.pipeline():
+                for path, data in files.items():
+                    seq += 1
+                    made.append(seq)
+                    self._put(connection, Part(seq, path, 0, "x" if data is None else "d", data or b""), base)
+                connection.execute("UPDATE mnemark.heads SET seq = %s WHERE tenant = %s", [seq, self.tenant])
+                self._release(connection, lease)
         return frozenset(made)
 
     def _put(self, connection: Connection, part: Part, base: int) -> None:

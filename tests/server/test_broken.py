@@ -125,6 +125,29 @@ def test_what_another_node_erased_is_not_put_back(
     assert _files(tmp_path, "a", tenant) == _files(tmp_path, "b", tenant)
 
 
+def test_what_another_node_erased_leaves_the_index_here(
+    node: Callable[..., Tenants], tenant: int, tmp_path: Path
+) -> None:
+    first, second = node("a"), node("b")
+    with first.lease(str(tenant)) as here:
+        here.session("one").add("user", "my door code is Zanzibar-4711")
+        here.memory.search("door code")
+    with second.lease(str(tenant)) as there:
+        there.memory.forget(session="one", erase=True)
+    with first.lease(str(tenant)) as here:
+        assert not here.memory.search("Zanzibar").hits
+    everything = (path for path in (tmp_path / "a" / str(tenant)).rglob("*") if path.is_file())
+    assert not [path for path in everything if b"Zanzibar" in path.read_bytes()]
+
+
+def test_a_memory_stays_open_between_requests(node: Callable[..., Tenants], tenant: int) -> None:
+    pool = node()
+    with pool.lease(str(tenant)) as first:
+        pass
+    with pool.lease(str(tenant)) as second:
+        assert second is first
+
+
 def test_a_file_that_could_not_be_taken_from_the_rows_is_taken_by_the_next_request(
     node: Callable[..., Tenants], tenant: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

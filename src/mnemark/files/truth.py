@@ -118,6 +118,8 @@ class Folder:
         """Called with the path and the new size of a log that was appended to."""
         self.changed: Callable[[ChangedFiles], None] = _ignore
         """Called after each change that named files."""
+        self.erased = False
+        """Whether others erased text, since the index here was last asked to let go of it."""
         self._open = threading.local()
 
     def append(self, path: str, lines: Sequence[bytes], *, header: bytes = b"") -> list[int]:
