@@ -5,13 +5,14 @@ import os
 import secrets
 import shutil
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import Final
 
-from mnemark.errors import BusyError, NotFoundError, UsageError
+from mnemark.errors import BusyError, MnemarkError, NotFoundError, UsageError
 from mnemark.files import platform, trust
 from mnemark.files.config import load
 from mnemark.files.disk_errors import raise_translated
@@ -31,6 +32,8 @@ JOURNAL: Final = "server"
 """What the journal of a tenant is called: one for all nodes, whose lines the database puts in order."""
 _MARK: Final = "mnemark-node"
 """A file that says that a folder is a node's; the node holds its lock."""
+_FINISH_SECONDS: Final = 10.0
+"""Seconds between attempts to finish what was interrupted."""
 _GONE: Final = "gone-"
 _log = logging.getLogger("mnemark.server")
 
@@ -84,6 +87,8 @@ class Tenants(Workspaces):
             truth = opened.memory.workspace.truth
             assert isinstance(truth, FollowedFolder)  # noqa: S101 - `make` gave it
             truth.pull()
+            assert isinstance(opened, _Followed)  # noqa: S101 - `make` gave it
+            opened.finish()
             yield opened
 
     def make(self, root: Path) -> PooledWorkspace:
@@ -190,6 +195,21 @@ class _Followed(PooledWorkspace):
 
         super().__init__(root, watching=False, allowed=(root,), open_memory=opened)
         self._closed = closed
+        self._finish_at = 0.0
+        self._finishing = threading.Lock()
+
+    def finish(self) -> None:
+        """Go on with an erasure that a lost connection or node interrupted; nothing watches a folder here."""
+        if not self.memory.workspace.to_finish() or not self._finishing.acquire(blocking=False):
+            return
+        try:
+            if time.monotonic() >= self._finish_at:
+                self._finish_at = time.monotonic() + _FINISH_SECONDS
+                self.memory.sync(wait=0.0)
+        except MnemarkError as error:  # a later request tries again
+            _log.warning("memory %s: an erasure waits (%s)", self.root.name, type(error).__name__)
+        finally:
+            self._finishing.release()
 
     def close(self) -> None:
         try:

@@ -140,6 +140,28 @@ def test_what_another_node_erased_leaves_the_index_here(
     assert not [path for path in everything if b"Zanzibar" in path.read_bytes()]
 
 
+def test_an_erasure_that_was_interrupted_is_finished_by_the_next_request(
+    node: Callable[..., Tenants], tenant: int, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lost(*_: object, **__: object) -> Any:
+        raise UnavailableError("the database does not answer; try again")
+
+    with node("a").lease(str(tenant)) as here:
+        here.session("one").add("user", "my door code is Zanzibar-4711")
+        with monkeypatch.context() as patch:
+            patch.setattr(TenantRows, "push", lost)
+            receipt = here.memory.forget(session="one", erase=True)
+        assert receipt.waiting
+    with node("b").lease(str(tenant)):
+        pass
+    with psycopg.connect(url) as connection:
+        held = connection.execute(
+            "SELECT path FROM mnemark.parts WHERE tenant = %s AND position('Zanzibar'::bytea IN data) > 0",
+            [tenant],
+        )
+        assert not held.fetchall()
+
+
 def test_a_memory_stays_open_between_requests(node: Callable[..., Tenants], tenant: int) -> None:
     pool = node()
     with pool.lease(str(tenant)) as first:
