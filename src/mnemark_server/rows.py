@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
-from mnemark.errors import BusyError
+from mnemark.errors import BusyError, NotFoundError
 from mnemark_server.database import Connection, Database, UnavailableError
 
 LEASE_SECONDS: Final = 15.0
@@ -128,6 +128,7 @@ class TenantRows:
 
         Raises:
             BusyError: it still has it after `timeout` seconds.
+            NotFoundError: the memory was deleted.
             UnavailableError: the database does not answer.
         """
         deadline = time.monotonic() + timeout
@@ -141,7 +142,10 @@ class TenantRows:
                     # Its own lease is one that it could not end: it makes one change of a tenant at a time.
                     [self._node, LEASE_SECONDS, self.tenant, self._node],
                 )
+                there = connection.execute("SELECT FROM mnemark.heads WHERE tenant = %s", [self.tenant])
             row = taken.fetchone()
+            if there.fetchone() is None:
+                raise NotFoundError("this memory was deleted")
             if row is not None:
                 return Lease(*row)
             if time.monotonic() > deadline:

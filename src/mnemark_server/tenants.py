@@ -18,7 +18,8 @@ _SCOPES: Final = ("read", "write")
 _MOST_KEYS: Final = 2
 """Keys of a memory that work at a time: the one in use, and the one that takes over."""
 _REMAINS: Final = (
-    "copies in the write-ahead log and in backups go when they expire there; VACUUM has cleared the tables"
+    "copies on nodes that had it open go when these stop; those in the write-ahead log and in backups when"
+    " they expire; VACUUM has cleared the tables"
 )
 
 

@@ -19,7 +19,7 @@ pytest.importorskip("psycopg_pool")
 import psycopg
 
 from mnemark import Memory
-from mnemark.errors import BusyError, MnemarkError, UsageError
+from mnemark.errors import BusyError, MnemarkError, NotFoundError, UsageError
 from mnemark.files import platform
 from mnemark.files.edit import edit
 from mnemark_server import tenants
@@ -160,6 +160,21 @@ def test_an_erasure_that_was_interrupted_is_finished_by_the_next_request(
             [tenant],
         )
         assert not held.fetchall()
+
+
+def test_a_memory_that_was_deleted_says_so_at_once(node: Callable[..., Tenants], url: str) -> None:
+    with connect(url) as connection:
+        tenants.create(connection, "leaving")
+        number = tenants.number_of(connection, "leaving")
+    with node().lease(str(number)) as here:
+        with connect(url) as connection:
+            tenants.delete(connection, "leaving")
+        begun = time.monotonic()
+        with pytest.raises(NotFoundError, match="deleted"):
+            edit(here.memory.workspace.truth, "memory/plan.md", lambda _: b"- one\n")
+        with pytest.raises(NotFoundError, match="deleted"):
+            here.session("one").add("user", "hello")
+        assert time.monotonic() - begun < 3
 
 
 def test_a_memory_stays_open_between_requests(node: Callable[..., Tenants], tenant: int) -> None:
