@@ -3,8 +3,10 @@
 # The fixture of PostgreSQL here is for this file alone until it joins that of tests/server/conftest.py.
 import os
 import shutil
+import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -24,6 +26,7 @@ from mnemark.files import platform
 from mnemark.files.edit import edit
 from mnemark_server import tenants
 from mnemark_server.database import Database, UnavailableError, connect
+from mnemark_server.guard import route_of
 from mnemark_server.migrations import migrate
 from mnemark_server.node import Tenants
 from mnemark_server.rows import FencedError, TenantRows
@@ -449,3 +452,33 @@ def test_memory_is_what_it_was_for_one_machine(tmp_path: Path) -> None:
     with Memory.open(tmp_path / "own") as memory:
         memory.remember("tea", "green")
         assert memory.workspace.truth.only_door is False
+
+
+def test_a_ref_longer_than_a_name_can_be_is_not_found_and_tells_no_folder(
+    node: Callable[..., Tenants], tenant: int, tmp_path: Path
+) -> None:
+    with node().lease(str(tenant)) as here, pytest.raises(NotFoundError) as told:
+        here.memory.read("x" * 5_000)
+    assert str(tmp_path) not in str(told.value)
+
+
+@pytest.mark.parametrize("path", ["/v1/made-up", "/v1/tools/made-up", "/v1/search/", "/ui/a"])
+def test_paths_that_clients_make_up_are_counted_as_one(path: str) -> None:
+    assert route_of(path) == "other"
+    assert route_of("/v1/search") == "/v1/search"
+
+
+def test_a_node_that_is_told_to_stop_leaves_no_copies(url: str, tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "mnemark", "serve", "--database", url, "--port", str(port), "--json"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, env={**os.environ, "TMPDIR": str(tmp_path)}
+    ) as node:
+        assert node.stdout is not None
+        assert str(port).encode() in node.stdout.readline()
+        assert list(tmp_path.glob("mnemark-node-*"))
+        node.send_signal(signal.SIGTERM)
+        assert node.wait(30) == 0
+    assert not list(tmp_path.glob("mnemark-node-*"))
