@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -42,10 +43,10 @@ def _as_postgres(*command: str | Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    home = tmp_path_factory.mktemp("postgres")
-    for folder in (home, *home.parents[:2]):
-        folder.chmod(0o755)
+def postgres() -> Iterator[str]:
+    # Not in a folder of pytest's: those of earlier runs are removed while others still run.
+    home = Path(tempfile.mkdtemp(prefix="mnemark-postgres-"))
+    home.chmod(0o755)
     data = home / "data"
     data.mkdir()
     if os.geteuid() == 0:
@@ -58,6 +59,7 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     _as_postgres(BIN / "pg_ctl", "-D", data, "-w", "-o", options, "-l", data / "log", "start")
     yield f"postgresql://postgres@127.0.0.1:{port}"
     _as_postgres(BIN / "pg_ctl", "-D", data, "-w", "-m", "immediate", "stop")
+    shutil.rmtree(home)
 
 
 @pytest.fixture(scope="module")
