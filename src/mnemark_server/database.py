@@ -1,19 +1,36 @@
 """Borrow connections to PostgreSQL for as long as one group of statements takes."""
 
+import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Final, NamedTuple
 
 import psycopg
+import psycopg.conninfo
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from mnemark.errors import BusyError, MnemarkError
+from mnemark.errors import BusyError, MnemarkError, NotFoundError, UsageError
 
 CONNECTIONS: Final = 8
 """Maximum number of connections of a node for each of reading and writing."""
+_EACH: Final = CONNECTIONS // 4
+"""Maximum number of them that one tenant uses at a time, as its changes wait for each other; and that looking
+up keys does."""
 _WAIT_SECONDS: Final = 5.0
 """Seconds that a statement waits for a connection."""
-_ENTER: Final = "SELECT set_config('role', 'mnemark_app', true), set_config('mnemark.tenant', %s, true)"
+_RECONNECT_SECONDS: Final = 2.0
+"""Seconds after which connecting is given up, so that the next request tries anew: the pool waits ever longer
+between attempts, and a node would stay away for minutes after its database is back."""
+_NETWORK: Final = {
+    "connect_timeout": 5, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3,
+    "tcp_user_timeout": 20_000,
+}  # fmt: skip
+_ENTER: Final = (
+    "SELECT set_config('role', 'mnemark_app', true), set_config('mnemark.tenant', %s, true),"
+    # A node that stands still must not hold a row that the others need.
+    " set_config('idle_in_transaction_session_timeout', '5s', true),"
+    " set_config('lock_timeout', '5s', true), set_config('statement_timeout', '60s', true)"
+)
 Connection = psycopg.Connection[tuple[Any, ...]]
 Rows = list[tuple[Any, ...]]
 
@@ -29,6 +46,32 @@ class UnavailableError(BusyError):
     """The database did not answer: what was sent may be there or not. Sent again with its id, it is once."""
 
 
+class Share:
+    """The connections that one tenant may use at a time, so that it does not keep out the others."""
+
+    def __init__(self) -> None:
+        self._reading = threading.BoundedSemaphore(_EACH)
+        self._writing = threading.BoundedSemaphore(_EACH)
+
+    def reading(self) -> AbstractContextManager[None]:
+        """Take one of the readers for the length of the block. Raises UnavailableError."""
+        return _taken(self._reading)
+
+    def writing(self) -> AbstractContextManager[None]:
+        """Take one of the writers for the length of the block. Raises UnavailableError."""
+        return _taken(self._writing)
+
+
+@contextmanager
+def _taken(share: threading.BoundedSemaphore) -> Iterator[None]:
+    if not share.acquire(timeout=_WAIT_SECONDS):
+        raise UnavailableError("too many requests wait for this memory; try again")
+    try:
+        yield
+    finally:
+        share.release()
+
+
 class Database:
     """The database of a server. Thread-safe. Reading and writing do not wait for each other's connections."""
 
@@ -36,6 +79,7 @@ class Database:
         self.url = url
         self._readers = _pool(url, connections)
         self._writers = _pool(url, connections)
+        self._shares: dict[int | None, Share] = {}
 
     def close(self) -> None:
         """Close all connections."""
@@ -47,16 +91,24 @@ class Database:
 
         All are sent at once, as one transaction. Raises UnavailableError.
         """
-        return _run(self._readers, tenant, statements)
+        with self._share(tenant).reading():
+            return _run(self._readers, tenant, statements)
 
     def write(self, tenant: int, *statements: Statement) -> list[Rows]:
-        """Run statements that see and change the rows of a tenant alone, as `read`; all or none is done."""
-        return _run(self._writers, tenant, statements)
+        """Run statements that see and change the rows of a tenant alone, as `read`; all or none is done.
+
+        They are sent at once with the commit, so that a node that stands still holds no row.
+        """
+        with self._share(tenant).writing():
+            return _run(self._writers, tenant, statements)
 
     @contextmanager
     def writing(self, tenant: int) -> Iterator[Connection]:
         """Be in a transaction that sees and changes the rows of a tenant alone. Raises UnavailableError."""
-        with _told(), self._writers.connection() as connection, connection.transaction():
+        with (
+            self._share(tenant).writing(), _told(), self._writers.connection() as connection,
+            connection.transaction(),
+        ):  # fmt: skip
             connection.execute(_ENTER, [str(tenant)])
             yield connection
 
@@ -66,6 +118,9 @@ class Database:
         with _told(), self._writers.connection() as connection:
             yield connection
 
+    def _share(self, tenant: int | None) -> Share:
+        return self._shares.setdefault(tenant, Share())
+
     def waiting(self) -> int:
         """Return how many requests wait for a connection."""
         pools = (self._readers, self._writers)
@@ -74,8 +129,8 @@ class Database:
 
 def _pool(url: str, most: int) -> ConnectionPool[Connection]:
     return ConnectionPool(
-        url, min_size=1, max_size=most, timeout=_WAIT_SECONDS, kwargs={"autocommit": True}, open=True,
-        max_idle=300,
+        url, min_size=1, max_size=most, timeout=_WAIT_SECONDS, open=True, max_idle=300,
+        kwargs={**_NETWORK, "autocommit": True}, reconnect_timeout=_RECONNECT_SECONDS,
     )  # fmt: skip
 
 
@@ -91,22 +146,55 @@ def _run(pool: ConnectionPool[Connection], tenant: int | None, statements: Seque
 
 @contextmanager
 def _told() -> Iterator[None]:
-    """Turn what a database says into errors that say what to do."""
+    """Turn what a database says into errors that say what to do; no text of a memory is in them."""
     try:
         yield
-    except PoolTimeout as error:
-        raise UnavailableError("all connections to the database are in use; try again") from error
-    except psycopg.errors.UndefinedTable as error:
-        raise MnemarkError("the database has no tables of mnemark; run `mnemark db migrate`") from error
-    except psycopg.errors.InvalidSchemaName as error:
-        raise MnemarkError("the database has no tables of mnemark; run `mnemark db migrate`") from error
-    except psycopg.OperationalError as error:
+    except psycopg.Error as error:
+        raise _translated(error) from error
+
+
+def _translated(error: psycopg.Error) -> MnemarkError:
+    kinds = psycopg.errors
+    if isinstance(error, PoolTimeout):
+        return UnavailableError(
+            "the database does not answer, or all connections to it are in use; try again"
+        )
+    if isinstance(error, (kinds.UndefinedTable, kinds.UndefinedFunction, kinds.InvalidSchemaName)):
+        return MnemarkError("the database has no tables of mnemark; run `mnemark db migrate`")
+    if isinstance(error, kinds.NoDataFound):
+        return NotFoundError("this memory was deleted")
+    if isinstance(error, kinds.InsufficientPrivilege):
+        reason = error.diag.message_primary or "no permission"
+        return MnemarkError(
+            f"the user of the database may not do this ({reason}); connect as the owner of its tables,"
+            " who may create roles"
+        )
+    if isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError, kinds.ReadOnlySqlTransaction)):
         first = next(iter(str(error).strip().splitlines()), type(error).__name__)
         reason = first.rpartition("failed: ")[2]
-        raise UnavailableError(f"the database does not answer ({reason}); try again") from error
+        return UnavailableError(f"the database does not answer ({reason}); try again")
+    return MnemarkError(f"the database refused this ({type(error).__name__} {error.sqlstate or ''})".rstrip())
 
 
-def connect(url: str) -> Connection:
-    """Return one connection that commits each statement, for administration. Raises UnavailableError."""
-    with _told():
-        return psycopg.connect(url, autocommit=True)
+def check_url(url: str) -> None:
+    """Raise UsageError for what is no address of a database; it may hold a password, and is not repeated."""
+    try:
+        known = psycopg.conninfo.conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        raise UsageError("this is no address of a database; write postgresql://USER@HOST/NAME") from None
+    if "@" in str(known.get("host", "")):
+        raise UsageError("a password in the address of a database cannot hold '@'; write %40 instead")
+
+
+@contextmanager
+def connect(url: str) -> Iterator[Connection]:
+    """Have one connection that commits each statement, for administration.
+
+    Raises:
+        UsageError: this is no address of a database.
+        UnavailableError: it does not answer.
+    """
+    check_url(url)
+    with _told(), psycopg.connect(url, autocommit=True, connect_timeout=10) as connection:
+        connection.execute("SELECT set_config('mnemark.administration', 'on', false)")
+        yield connection

@@ -5,19 +5,23 @@ All that a reader needs is in files, so that the same code answers here and on o
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
 from mnemark.errors import BusyError, MnemarkError
 from mnemark.files import jsonl, layout, names, platform
+from mnemark.files.journal import FOLDER
 from mnemark.files.private import private_folder
 from mnemark.files.secrets import SALT_FILE
 from mnemark.files.truth import LOCK_SECONDS, ChangedFiles, Folder, workspace_lock
 from mnemark_server.leases import Renewals
-from mnemark_server.rows import LOG, Appended, Lease, Part, TenantRows
+from mnemark_server.rows import LOG, Appended, FencedError, Lease, Part, TenantRows
 
+_JOURNALS: Final = f"{FOLDER}/"
+_ERASED: Final = b'"erased"'
+"""What a line of the journal holds that says so, and one that was erased itself."""
 _PRIVATE: Final = f"{layout.PRIVATE}/"
 
 
@@ -28,6 +32,7 @@ class FollowedFolder(Folder):
     answered.
     """
 
+    only_door = True
     still = (
         "free space in the tables of the database, until `mnemark db scrub` or until it is used again",
         "its write-ahead log and its backups, until they expire",
@@ -41,6 +46,8 @@ class FollowedFolder(Folder):
         """The last row up to which nothing here, `.mnemark` too, holds what was erased by then."""
         self.packed = 0
         """The last row of what was derived here when it was kept; see `packs`."""
+        self.rewrote: Callable[[], None] = _ignore
+        """Called after lines of a log were taken out: what they were is still in pages of the tables."""
         self._rows = rows
         self._renewals = renewals
         self._applying = threading.RLock()
@@ -51,8 +58,6 @@ class FollowedFolder(Folder):
         self._spoiled: set[str] = set()
         """Files that may differ from the rows."""
         self._news: list[tuple[str, int]] = []
-        self.rewrote: Callable[[], None] = _ignore
-        """Called after lines of a log were taken out: what they were is still in pages of the tables."""
 
     def fill(self) -> None:
         """Make the files of a new, empty folder. Raises UnavailableError."""
@@ -68,16 +73,11 @@ class FollowedFolder(Folder):
         names.inside(self.root, path)
         if not lines:
             return []
-        ids = [_id_of(line) for line in lines]
-        named = [one for one in ids if one]
+        ids = map(_id_of, lines)
+        named = list(dict.fromkeys(filter(None, ids)))
         made = self._send(path, lines, header, named)
         if made.known:  # sent before, and the answer was lost
-            left = [line for line, one in zip(lines, ids, strict=True) if one not in made.known]
-            if left:
-                made = self._send(path, left, header, [one for one in named if one not in made.known])
-                self._apply(made.newer)
-            self.pull()
-            return self._places(path, lines)
+            return self._append_lacking(path, lines, header, made.known)
         self._apply(made.newer, own=made.seq)
         offsets = []
         at = made.starts
@@ -91,10 +91,27 @@ class FollowedFolder(Folder):
         first = header + b"\n" if header else b""
         return self._rows.append(path, first, b"\n".join(lines) + b"\n", ids, after=self.seq)
 
-    def _places(self, path: str, lines: Sequence[bytes]) -> list[int]:
-        """Return where lines stand in a log, by their ids."""
-        at = {_id_of(line.data): line.offset for line in jsonl.read(self.root / path)}
-        return [at[_id_of(line)] for line in lines]
+    def _append_lacking(
+        self, path: str, lines: Sequence[bytes], header: bytes, known: frozenset[str]
+    ) -> list[int]:
+        """Append those lines that a log does not hold, and return where all stand.
+
+        A line whose id is known and that is in no log was erased since, or its log was removed: it is new.
+        """
+        self.pull()
+        there = self._places(path)
+        left = [line for line in lines if _id_of(line) not in there]
+        if left:
+            new = [one for one in map(_id_of, left) if one and one not in known]
+            made = self._send(path, left, header, new)
+            self._apply(made.newer)
+            self.pull()
+            there = self._places(path)
+        return [there[_id_of(line)] for line in lines]
+
+    def _places(self, path: str) -> dict[str, int]:
+        """Return where the lines of a log stand, by their ids."""
+        return {_id_of(line.data): line.offset for line in jsonl.read(self.root / path)}
 
     @contextmanager
     def change(self, timeout: float = LOCK_SECONDS) -> Iterator[ChangedFiles]:
@@ -107,7 +124,7 @@ class FollowedFolder(Folder):
         if outer is not None:
             yield outer
             return
-        files = ChangedFiles()
+        files, sent = ChangedFiles(), False
         try:
             with workspace_lock(self.root, timeout):
                 lease = self._rows.lease(timeout)
@@ -121,9 +138,10 @@ class FollowedFolder(Folder):
                             self._open.files = None
                             if files.paths:  # even where the block failed: what it named is written
                                 self._push(lease, files)
+                                sent = True
                 finally:
                     self._changing = None
-                    if not files.paths:
+                    if not sent:
                         with suppress(BusyError):  # else it ends by itself
                             self._rows.release(lease)
         finally:
@@ -135,13 +153,16 @@ class FollowedFolder(Folder):
         paths = [path for path in files.paths if not path.startswith(_PRIVATE)]
         with self._applying:
             try:
+                if not self._spoiled.isdisjoint(paths):  # a line that others wrote may be missing
+                    raise FencedError("what others wrote did not arrive in the folder here; try again")
                 held = {path: self._held(path) for path in paths}
-                self._own |= self._rows.push(lease, held, base=self.seq)
+                made = self._rows.push(lease, held, base=self.seq)
             except MnemarkError:
                 self._spoiled.update(paths)
                 raise
+            self._own |= made
             if any(path.endswith(LOG) for path in paths):
-                self.clean = max(self._own)
+                self.clean = max(made)
         if any(path.endswith(LOG) for path in paths):
             self.rewrote()
 
@@ -160,9 +181,7 @@ class FollowedFolder(Folder):
         if seq is not None and self.seq >= seq and not self._spoiled:
             return
         with self._applying:
-            if self._spoiled and self._changing is None:
-                self._mend(self._spoiled)
-                self._spoiled = set()
+            self._mend()
         self._apply(self._rows.newer(self.seq))
 
     def catch_up(self, seq: int | None = None) -> Sequence[tuple[str, int]]:
@@ -176,21 +195,19 @@ class FollowedFolder(Folder):
     def _apply(self, parts: Sequence[Part], *, own: int = 0) -> None:
         """Write what rows say to the files; those that are known are left out."""
         with self._applying:
-            again: set[str] = set()
             for part in parts:
                 if part.seq <= self.seq:
                     continue
                 self.seq = part.seq
-                if part.seq in self._own:
-                    self._own -= {part.seq}
-                elif part.path in again:
+                if part.seq in self._own or part.path in self._spoiled:
                     continue
-                elif part.kind != "a" or not self._add(part):
-                    again.add(part.path)
-                elif part.seq != own:
-                    self._news.append((part.path, part.at + len(part.data)))
-            if again:
-                self._mend(again)
+                self._spoiled.add(part.path)  # if this is stopped here, it is taken again as a whole
+                if part.kind == "a" and self._add(part):
+                    self._spoiled.discard(part.path)
+                    if part.seq != own:
+                        self._note(part.path, part.data, part.at + len(part.data))
+            self._own = frozenset(seq for seq in self._own if seq > self.seq)
+            self._mend()
 
     def _add(self, part: Part) -> bool:
         """Append a piece where it belongs; return False where the file is not as long as it was then."""
@@ -208,10 +225,10 @@ class FollowedFolder(Folder):
                 rest = rest[platform.FS.write(fd, rest) :]
         return True
 
-    def _mend(self, paths: Iterable[str]) -> None:
-        """Take files from the rows as a whole, but for those that this node is changing."""
+    def _mend(self) -> None:
+        """Take spoiled files from the rows as a whole, but for those that this node is changing."""
         changing = set() if self._changing is None else set(self._changing.paths)
-        wanted = [path for path in paths if path not in changing]
+        wanted = sorted(self._spoiled - changing)
         if not wanted:
             return
         _, files = self._rows.whole(wanted)
@@ -219,7 +236,13 @@ class FollowedFolder(Folder):
             data = files.get(path)
             if self._held(path) != data:
                 self._write(path, data)
-                self._news.append((path, 0 if data is None else len(data)))
+                self._note(path, data or b"", len(data or b""))
+            self._spoiled.discard(path)
+
+    def _note(self, path: str, data: bytes, size: int) -> None:
+        """Note what others wrote, for the next look; a line of theirs may say that they erased text."""
+        self._news.append((path, size))
+        self.erased |= path.startswith(_JOURNALS) and _ERASED in data
 
     def _write(self, path: str, data: bytes | None) -> None:
         target = names.inside(self.root, path)

@@ -6,13 +6,23 @@ import re
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, MutableMapping
-from functools import cache
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from mnemark_interfaces.http.calls import CALLS
-from mnemark_interfaces.http.guard import MAX_BODY, Activity, Receive, Refusal, Scope, Send, refuse, replayed
+from mnemark_interfaces.http.guard import (
+    BODY_SECONDS,
+    MAX_BODY,
+    Activity,
+    Receive,
+    Refusal,
+    Scope,
+    Send,
+    refuse,
+    replayed,
+)
 from mnemark_interfaces.tools import BY_NAME
 from mnemark_server.database import Database, Statement, UnavailableError
 from mnemark_server.limits import Limits
@@ -37,8 +47,14 @@ READS: Final = frozenset(
 )
 """Calls that a key for reading may make, beside all of `browse/`."""
 READING_TOOLS: Final = frozenset({"memory_search", "memory_get", "memory_timeline", "memory_status"})
-ONE_MACHINE: Final = ("/query", "/hook/", "/v1/merge", "/v1/ui/", "/ui", "/v1/doctor", "/v1/sync")
-"""What is of one machine: its command line, its agents' files, its browser, its folders."""
+_ROUTES: Final = OPEN | {
+    "/mcp",
+    *(f"/v1/{one.name}" for one in CALLS),
+    *(f"/v1/tools/{one}" for one in BY_NAME),
+}
+"""What is counted by its name: clients make up others."""
+ONE_MACHINE: Final = ("/health", "/query", "/hook/", "/v1/merge", "/v1/ui/", "/ui", "/v1/doctor", "/v1/sync")
+"""What is of one machine: its command line, its agents' files, its browser, its folders, its counts."""
 _KNOWN_SECONDS: Final = 10.0
 """How long a key counts as it was, so that one that is taken back works no longer than this."""
 _MOST_KNOWN: Final = 10_000
@@ -64,19 +80,25 @@ class Keys:
         self._database = database
         self._known: OrderedDict[bytes, tuple[float, TenantKey | None]] = OrderedDict()
 
-    def find(self, token: bytes) -> TenantKey | None:
-        """Return what a key opens; None for one that is unknown or over. Raises UnavailableError."""
+    async def opened_by(self, token: bytes) -> TenantKey | None:
+        """Return what a key opens; None for one that is unknown or over. Raises UnavailableError.
+
+        One that is remembered waits for no other that has to be looked up.
+        """
         digest = hash_of(token)
-        now = time.monotonic()
         known = self._known.get(digest)
-        if known is not None and known[0] > now:
+        if known is not None and known[0] > time.monotonic():
             return known[1]
+        return await asyncio.to_thread(self._find, digest)
+
+    def _find(self, digest: bytes) -> TenantKey | None:
         statement = Statement("SELECT tenant, name, state, scopes, limits FROM mnemark.of_key(%s)", [digest])
         ((row,),) = self._database.read(None, statement)
         found = None if row[0] is None else TenantKey(row[0], row[1], row[2], tuple(row[3]), row[4])
-        self._known[digest] = now + _KNOWN_SECONDS, found
+        self._known[digest] = time.monotonic() + _KNOWN_SECONDS, found
         while len(self._known) > _MOST_KNOWN:
-            self._known.popitem(last=False)
+            with suppress(KeyError):  # another thread was first
+                self._known.popitem(last=False)
         return found
 
 
@@ -108,10 +130,10 @@ class KeyGuard:
 
     async def _with_key(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            found = await asyncio.to_thread(self._allowed, scope)
+            found = await self._allowed(scope)
         except UnavailableError as error:
             found = Refusal(503, "unavailable", str(error), retry=1)
-        body = found if isinstance(found, Refusal) else await _body(receive)
+        body = found if isinstance(found, Refusal) else await _body(scope, receive)
         if not isinstance(body, Refusal) and not isinstance(found, Refusal) and scope["path"] != "/mcp":
             body = _for_tenant(body, found.tenant)
         if isinstance(found, Refusal) or isinstance(body, Refusal):
@@ -128,11 +150,11 @@ class KeyGuard:
         with self._activity.request():
             await self._app(scope, replayed(body, receive), send)
 
-    def _allowed(self, scope: Scope) -> TenantKey | Refusal:
+    async def _allowed(self, scope: Scope) -> TenantKey | Refusal:
         path: str = scope["path"]
         given = [value for name, value in scope["headers"] if name.lower() == b"authorization"]
         token = _BEARER.fullmatch(given[0]) if len(given) == 1 else None
-        key = None if token is None else self._keys.find(token[1])
+        key = None if token is None else await self._keys.opened_by(token[1])
         if key is None:
             return Refusal(401, "key", "send the key of a memory: Authorization: Bearer KEY")
         if key.state != "active":
@@ -159,27 +181,29 @@ def reads(path: str) -> bool:
 
 
 def route_of(path: str) -> str:
-    """Return the route of a path for counting; all that is no route of ours is one."""
-    return path if path in _routes() else "other"
+    """Return the route of a path for counting: what is no route of ours is one."""
+    return path if path in _ROUTES else "other"
 
 
-@cache
-def _routes() -> frozenset[str]:
-    calls = (f"/v1/{one.name}" for one in CALLS)
-    return frozenset({*OPEN, "/mcp", "/health", *calls, *(f"/v1/tools/{name}" for name in BY_NAME)})
-
-
-async def _body(receive: Receive) -> bytes | Refusal:
+async def _body(scope: Scope, receive: Receive) -> bytes | Refusal:
+    large = Refusal(413, "size", f"a request must not be longer than {MAX_BODY:,} bytes")
+    length = dict(scope["headers"]).get(b"content-length", b"0")
+    if not length.isdigit() or int(length) > MAX_BODY:
+        return large
     parts = bytearray()
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            return Refusal(400, "cut", "the request was cut off")
-        parts += message.get("body", b"")
-        if len(parts) > MAX_BODY:
-            return Refusal(413, "size", f"a request must not be longer than {MAX_BODY:,} bytes")
-        if not message.get("more_body"):
-            return bytes(parts)
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            while True:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    return Refusal(400, "cut", "the request was cut off")
+                parts += message.get("body", b"")
+                if len(parts) > MAX_BODY:
+                    return large
+                if not message.get("more_body"):
+                    return bytes(parts)
+    except TimeoutError:
+        return Refusal(408, "slow", f"the request was not complete within {BODY_SECONDS:.0f} s")
 
 
 def _for_tenant(body: bytes, tenant: int) -> bytes | Refusal:

@@ -1,17 +1,21 @@
 """Keep the folders of tenants on a node: made from rows when asked for, dropped by least use."""
 
 import logging
+import os
 import secrets
 import shutil
 import threading
+import time
+from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import Final
 
-from mnemark.errors import MnemarkError, NotFoundError
+from mnemark.errors import BusyError, MnemarkError, NotFoundError, UsageError
 from mnemark.files import platform, trust
 from mnemark.files.config import load
+from mnemark.files.disk_errors import raise_translated
 from mnemark.memory.memory import Memory
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark_interfaces.http.pool import PooledWorkspace, Workspaces
@@ -30,20 +34,12 @@ ERASED_SECONDS: Final = 5.0
 """How often a node asks whether another has erased something of which it has a copy."""
 JOURNAL: Final = "server"
 """What the journal of a tenant is called: one for all nodes, whose lines the database puts in order."""
+_MARK: Final = "mnemark-node"
+"""A file that says that a folder is a node's; the node holds its lock."""
+_FINISH_SECONDS: Final = 10.0
+"""Seconds between attempts to finish what was interrupted."""
+_GONE: Final = "gone-"
 _log = logging.getLogger("mnemark.server")
-
-
-class _TenantWorkspace(PooledWorkspace):
-    """An open memory of a tenant, whose index is kept when it is closed."""
-
-    def __init__(self, node: "Tenants", root: Path, opened: Callable[[Path], Memory]) -> None:
-        super().__init__(root, watching=False, allowed=(root,), open_memory=opened)
-        self._node = node
-
-    def close(self) -> None:
-        """Close it, and keep its index for the next node that opens it."""
-        super().close()
-        self._node.pack(self.root)
 
 
 class Tenants(Workspaces):
@@ -70,11 +66,14 @@ class Tenants(Workspaces):
         self._most_folders = most_folders
         self._renewals = Renewals()
         self._scrubber = Scrubber(database)
-        self._stop, self._wake = threading.Event(), threading.Event()
+        self._stop = threading.Event()
         self._looking = threading.Thread(target=self._look, name="mnemark-erased", daemon=True)
         self._folders: dict[Path, FollowedFolder] = {}
+        self._users: Counter[Path] = Counter()
+        """How many open memories each folder has: one that is closing may still write."""
         self._making = threading.Lock()
-        _clear(home)
+        self._held = ExitStack()
+        self._held.enter_context(_own(home))
         self._looking.start()
 
     def root_of(self, folder: object) -> Path:
@@ -96,63 +95,83 @@ class Tenants(Workspaces):
             truth = opened.memory.workspace.truth
             assert isinstance(truth, FollowedFolder)  # noqa: S101 - `make` gave it
             truth.pull()
+            assert isinstance(opened, _Followed)  # noqa: S101 - `make` gave it
+            opened.finish()
             yield opened
 
     def make(self, root: Path) -> PooledWorkspace:
         """Open a tenant's memory; its folder is made from its rows if it is not here."""
+        self._drop_folders(but=root)
         with self._filling():
-            return _TenantWorkspace(self, root, self._opened)
+            folder = self._used(root)
+            try:
+                return _Followed(root, folder, closed=self._ended)
+            except BaseException:
+                self._closed_one(root)
+                raise
 
-    def pack(self, root: Path) -> None:
-        """Keep what was derived of a memory that was closed, if it grew since the last time."""
+    def _used(self, root: Path) -> FollowedFolder:
+        """Return a tenant's folder, which is in use from now on, with all that was acknowledged."""
         with self._making:
-            folder = self._folders.get(root)
-        if folder is None or folder.seq == folder.packed:
-            return
+            self._users[root] += 1
+            folder = self._folders.pop(root, None)
+            if folder is not None:
+                self._folders[root] = folder  # the last used
         try:
-            if data := packs.pack(root):
-                packs.save(self._database, int(root.name), folder.seq, folder.clean, data)
-            folder.packed = folder.seq
-        except (MnemarkError, OSError) as error:  # it is derived again where it is needed
-            _log.warning("what was derived of memory %s is not kept: %s", root.name, error)
-
-    def _opened(self, root: Path) -> Memory:
-        with self._making:
-            folder = self._folders.get(root)
-        if folder is None:
+            if folder is not None:
+                folder.pull()
+                return folder
             _clear(root)
+            trust.trust_new(root)
             rows = TenantRows(self._database, int(root.name), self.node)
             folder = FollowedFolder(root, rows, self._renewals)
-            trust.trust_new(root)
             folder.rewrote = self._scrubber.want
             if packed := packs.load(self._database, rows.tenant):
                 packs.unpack(root, packed)
             folder.fill()
-        else:
-            folder.pull()
+        except BaseException:
+            self._closed_one(root)
+            raise
         with self._making:
-            self._folders.pop(root, None)  # the last one is the last used
             self._folders[root] = folder
-            if len(self._folders) > self._most_folders:
-                self._wake.set()
-        return Memory(OpenWorkspace(
-            root, load(root), readonly=False, embedder=None, machine=JOURNAL, truth=folder,
-        ))  # fmt: skip
+        return folder
+
+    def _ended(self, root: Path) -> None:
+        """Keep what was derived of a memory that was closed, if it grew since the last time."""
+        with self._making:
+            folder = self._folders.get(root)
+        try:
+            if folder is not None and folder.seq != folder.packed:
+                if data := packs.pack(root):
+                    packs.save(self._database, int(root.name), folder.seq, folder.clean, data)
+                folder.packed = folder.seq
+        except (MnemarkError, OSError) as error:  # it is derived again where it is needed
+            _log.warning("what was derived of memory %s is not kept: %s", root.name, error)
+        finally:
+            self._closed_one(root)
+
+    def _closed_one(self, root: Path) -> None:
+        with self._making:
+            self._users[root] -= 1
+            self._users += Counter()  # without those of none
+
+    def _drop_folders(self, *, but: Path) -> None:
+        """Remove the folders beyond the most that nobody has open, the least recently opened first."""
+        with self._making:
+            surplus = max(len(self._folders) + 1 - self._most_folders, 0)
+            unused = [root for root in self._folders if root != but and not self._users[root]]
+        for root in unused[:surplus]:
+            self._remove(root)
 
     def _look(self) -> None:
-        while not self._stop.is_set():
-            surplus = self._wake.wait(ERASED_SECONDS)
-            self._wake.clear()
+        while not self._stop.wait(ERASED_SECONDS):
             try:
-                if surplus:
-                    self.drop_surplus()
-                else:
-                    self.drop_erased()
+                self.drop_erased()
             except MnemarkError as error:  # asked again in a moment
                 _log.warning("whether others erased something is not known: %s", error)
 
     def drop_erased(self) -> None:
-        """Drop the folders from which another node erased something since they were made.
+        """Drop folders from which another node erased something since, and those of deleted memories.
 
         What was derived from it, here alone, goes with them. One that is in use is dropped later.
         """
@@ -164,21 +183,17 @@ class Tenants(Workspaces):
         (found,) = self._database.read(None, statement)
         gone = [number for number, erased in found if erased > held[number][1].clean]
         for number in (*gone, *(held.keys() - {number for number, _ in found})):
-            self.drop(held[number][0], self._forget_folder)
+            self.drop(held[number][0], self._remove)
 
-    def _forget_folder(self, root: Path) -> None:
+    def _remove(self, root: Path) -> None:
+        """Remove a folder, unless a memory that is closing still has it."""
         with self._making:
-            self._folders.pop(root, None)
-        shutil.rmtree(root, ignore_errors=True)
-
-    def drop_surplus(self) -> None:
-        """Remove the folders beyond the most, those unused the longest first."""
-        opened = self.opened()
-        with self._making:
-            closed = [root for root in self._folders if root not in opened]
-            surplus = len(self._folders) - self._most_folders
-        for root in closed[: max(surplus, 0)]:
-            self.evicted += self.drop(root, self._forget_folder)
+            if self._users[root] or self._folders.pop(root, None) is None:
+                return
+            gone = root.with_name(f"{_GONE}{root.name}-{secrets.token_hex(4)}")
+            platform.FS.replace(root, gone)  # it may be opened again at once
+            self.evicted += 1
+        shutil.rmtree(gone)
 
     def folders(self) -> int:
         """Return how many folders are on the disk."""
@@ -188,11 +203,72 @@ class Tenants(Workspaces):
     def close(self) -> None:
         """Close all memories, and end the leases."""
         self._stop.set()
-        self._wake.set()
         self._looking.join()
         super().close()
         self._scrubber.close()
         self._renewals.close()
+        self._held.close()
+
+
+@contextmanager
+def _own(home: Path) -> Iterator[None]:
+    """Empty a folder and keep it for this process alone.
+
+    Raises:
+        UsageError: it has files that no node made.
+        BusyError: another node has it.
+    """
+    try:
+        platform.make_folder(home)
+        if not (home / _MARK).is_file() and any(home.iterdir()):
+            raise UsageError(f"{home} has other files, and a node empties its folder; name a new one")
+        lock = platform.locked(home / _MARK, os.O_RDWR | os.O_CREAT, timeout=0)
+        lock.__enter__()
+    except OSError as error:
+        raise_translated(error, home)
+    except BusyError:
+        raise BusyError(f"another node uses {home}; name a folder of this one alone") from None
+    try:
+        for one in home.iterdir():
+            if one.is_dir():
+                shutil.rmtree(one)
+        yield
+    finally:
+        lock.__exit__(None, None, None)
+
+
+class _Followed(PooledWorkspace):
+    """A tenant's open memory, which tells when it is closed: until then its folder is in use."""
+
+    def __init__(self, root: Path, folder: FollowedFolder, *, closed: Callable[[Path], None]) -> None:
+        def opened(_: Path) -> Memory:
+            return Memory(OpenWorkspace(
+                root, load(root), readonly=False, embedder=None, machine=JOURNAL, truth=folder,
+            ))  # fmt: skip
+
+        super().__init__(root, watching=False, allowed=(root,), open_memory=opened)
+        self._closed = closed
+        self._finish_at = 0.0
+        self._finishing = threading.Lock()
+
+    def finish(self) -> None:
+        """Go on with an erasure that a lost connection or node interrupted; nothing watches a folder here."""
+        if not self.memory.workspace.to_finish() or not self._finishing.acquire(blocking=False):
+            return
+        try:
+            if time.monotonic() >= self._finish_at:
+                self._finish_at = time.monotonic() + _FINISH_SECONDS
+                self.memory.sync(wait=0.0)
+        except MnemarkError as error:  # a later request tries again
+            _log.warning("memory %s: an erasure waits (%s)", self.root.name, type(error).__name__)
+        finally:
+            self._finishing.release()
+
+    def close(self) -> None:
+        try:
+            super().close()
+        finally:
+            self._closed(self.root)
 
 
 def _clear(folder: Path) -> None:

@@ -135,20 +135,25 @@ class TenantRows:
 
         Raises:
             BusyError: it still has it after `timeout` seconds.
+            NotFoundError: the memory was deleted.
             UnavailableError: the database does not answer.
         """
         deadline = time.monotonic() + timeout
         while True:
-            (found,) = self._database.write(
+            found, there = self._database.write(
                 self.tenant,
                 Statement(
                     "UPDATE mnemark.heads SET epoch = epoch + 1, lease_owner = %s,"
                     " lease_until = clock_timestamp() + make_interval(secs => %s)"
-                    " WHERE tenant = %s AND (lease_owner = '' OR lease_until < clock_timestamp())"
+                    " WHERE tenant = %s AND (lease_owner IN ('', %s) OR lease_until < clock_timestamp())"
                     " RETURNING epoch, seq",
-                    [self._node, LEASE_SECONDS, self.tenant],
+                    # Its own lease is one that it could not end: it makes one change of a tenant at a time.
+                    [self._node, LEASE_SECONDS, self.tenant, self._node],
                 ),
+                Statement("SELECT seq FROM mnemark.heads WHERE tenant = %s", [self.tenant]),
             )
+            if not there:
+                raise NotFoundError("this memory was deleted")
             if found:
                 return Lease(*found[0])
             if time.monotonic() > deadline:
@@ -199,19 +204,20 @@ class TenantRows:
                 raise FencedError("another node changed this memory meanwhile; try again")
             seq = row[0]
             made = []
-            for path, data in files.items():
-                seq += 1
-                made.append(seq)
-                self._put(connection, Part(seq, path, 0, "x" if data is None else "d", data or b""), base)
-            erased = seq if any(path.endswith(LOG) for path in files) else 0
-            connection.execute(
-                "UPDATE mnemark.heads SET seq = %s, erased = greatest(erased, %s) WHERE tenant = %s",
-                [seq, erased, self.tenant],
-            )
-            if erased:
-                connection.execute("DELETE FROM mnemark.packs WHERE tenant = %s", [self.tenant])
-            text, values = self._end(lease)
-            connection.execute(text.encode(), values)
+            with connection.pipeline():
+                for path, data in files.items():
+                    seq += 1
+                    made.append(seq)
+                    self._put(connection, Part(seq, path, 0, "x" if data is None else "d", data or b""), base)
+                erased = seq if any(path.endswith(LOG) for path in files) else 0
+                connection.execute(
+                    "UPDATE mnemark.heads SET seq = %s, erased = greatest(erased, %s) WHERE tenant = %s",
+                    [seq, erased, self.tenant],
+                )
+                if erased:
+                    connection.execute("DELETE FROM mnemark.packs WHERE tenant = %s", [self.tenant])
+                text, values = self._end(lease)
+                connection.execute(text.encode(), values)
         return frozenset(made)
 
     def _put(self, connection: Connection, part: Part, base: int) -> None:

@@ -3,8 +3,9 @@
 import asyncio
 import contextlib
 import logging
+import signal
 import tempfile
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -87,9 +88,22 @@ class Node:
 
 
 class _Server(uvicorn.Server):
+    """A server that ends with `run`: uvicorn ends the process by its signal, before it has cleaned up."""
+
     def __init__(self, config: uvicorn.Config, node: Node) -> None:
         super().__init__(config)
         self._node = node
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        before = {
+            number: signal.signal(number, self.handle_exit) for number in (signal.SIGTERM, signal.SIGINT)
+        }
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
     async def shutdown(self, sockets: Any = None) -> None:
         self._node.draining = True

@@ -81,6 +81,8 @@ def edit(
     base = Path(os.path.realpath(truth.root))
     target = names.inside(base, path)
     name = target.relative_to(base).as_posix()
+    if truth.only_door:  # nobody saves beside it, and what a record puts back may have been erased elsewhere
+        quiet = keep = 0.0
     task = _Task(truth, base, target, name, EditRecords(base), change, quiet, keep)
     deadline = time.monotonic() + timeout
     seen: platform.Identity | None = None
@@ -92,6 +94,10 @@ def edit(
             with truth.change(max(0.0, deadline - time.monotonic()) if wait <= 0 else 0.0) as files:
                 result = _attempt(task, state, files, ours=wait > 0)
         except BusyError:
+            if (
+                result is not None
+            ):  # it was made, and not taken: whoever follows others cannot say that it is there
+                raise
             if wait <= 0:
                 return EditResult("deferred", target, b"")
         if result is not None:

@@ -111,6 +111,8 @@ class Folder:
 
     still: Sequence[str] = ()
     """What may hold a text for some time after it was erased here: for the receipt."""
+    only_door = False
+    """Whether nobody changes files here but by this object: no editor, no sync, no other process."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -118,6 +120,8 @@ class Folder:
         """Called with the path and the new size of a log that was appended to."""
         self.changed: Callable[[ChangedFiles], None] = _ignore
         """Called after each change that named files."""
+        self.erased = False
+        """Whether others erased text, since the index here was last asked to let go of it."""
         self._open = threading.local()
 
     def append(self, path: str, lines: Sequence[bytes], *, header: bytes = b"") -> list[int]:

@@ -1,5 +1,6 @@
 """Read the text of a ref from its file."""
 
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -67,7 +68,8 @@ def read_ref(visible: Visible, ref: str, *, raw: bool = False) -> str:
     path, first, last = split_ref(ref)
     full = layout.safe_path(root, path)
     found = read(root, path)
-    if isinstance(found, Problem) and not full.exists() and (moved := _archived_path(root, path)):
+    there = os.path.exists(full)  # noqa: PTH110 - a name that is too long is no file; `Path.exists` raises
+    if isinstance(found, Problem) and not there and (moved := _archived_path(root, path)):
         found = read(root, moved)
     if isinstance(found, Problem):
         raise NotFoundError(f"{layout.shown(path)} {found.reason}{HINT if found.reason == MISSING else ''}")

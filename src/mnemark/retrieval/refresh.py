@@ -53,6 +53,11 @@ class ExternalEdits:
             return "files"
         return "facts" if kinds else ""
 
+    def erased(self) -> bool:
+        """Return whether others erased text since the last call: the index may have it in free pages."""
+        erased, self._truth.erased = self._truth.erased, False
+        return erased
+
     def _states_now(self) -> list[Identity | None]:
         return [identity(folder) for folder in self._folders]
 
@@ -135,6 +140,8 @@ class IndexRefresher:
                     pass_on()
 
                 report = sync(self._index, ignore=ignore, limit=limit, wait=wait, progress=stepped)
+            if self._edits.erased():
+                schema.ask_for_scrub(self._index.connection)
             if self._stale_count == count:  # else a file written meanwhile may have been missed
                 self._last_sync.mark()
             self._facts_synced = facts

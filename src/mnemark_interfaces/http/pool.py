@@ -132,7 +132,6 @@ class Workspaces:
         self._open: OrderedDict[Path, PooledWorkspace] = OrderedDict()
         self._guard = threading.Lock()
         self._opening: dict[Path, threading.Lock] = {}
-        self._closing: set[Path] = set()
         self._closed = False
 
     @property
@@ -214,17 +213,9 @@ class Workspaces:
         with self._guard:
             surplus = max(len(self._open) - self._most, 0)
             idle = [root for root, one in self._open.items() if not one.users][:surplus]
-            closing = {root: self._open.pop(root) for root in idle}
-            self._closing.update(closing)
-        for root, opened in closing.items():
-            threading.Thread(target=self._close_idle, args=(root, opened), name="mnemark-close").start()
-
-    def _close_idle(self, root: Path, opened: PooledWorkspace) -> None:
-        try:
-            opened.close()
-        finally:
-            with self._guard:
-                self._closing.discard(root)
+            closing = [self._open.pop(root) for root in idle]
+        for opened in closing:
+            threading.Thread(target=opened.close, name="mnemark-close").start()
 
     def drop(self, root: Path, then: Callable[[Path], None]) -> bool:
         """Close a workspace, and do something before it can be opened again; False where it is in use."""
@@ -233,7 +224,7 @@ class Workspaces:
         with gate:
             with self._guard:
                 found = self._open.get(root)
-                if (found is not None and found.users) or root in self._closing:
+                if found is not None and found.users:
                     return False
                 self._open.pop(root, None)
             if found is not None:

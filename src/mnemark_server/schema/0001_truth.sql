@@ -146,18 +146,26 @@ $$;
 
 -- Up to which row lines were last taken out, of the memories that a node has copies of.
 CREATE FUNCTION mnemark.erased_of(given bigint[]) RETURNS TABLE (tenant bigint, erased bigint)
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = '' AS $$
-  SELECT h.tenant, h.erased FROM mnemark.heads h WHERE h.tenant = ANY (given)
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = '' AS $$
+BEGIN
+  PERFORM set_config('mnemark.administration', 'on', true); -- for the owner of the tables, see 0002
+  RETURN QUERY SELECT h.tenant, h.erased FROM mnemark.heads h WHERE h.tenant = ANY (given);
+END
 $$;
 
 -- A memory that changed since its last night, for the node that asks first; none where all are done.
 CREATE FUNCTION mnemark.claim_night(tonight date) RETURNS bigint
-LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = '' AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = '' AS $$
+DECLARE claimed bigint;
+BEGIN
+  PERFORM set_config('mnemark.administration', 'on', true);
   UPDATE mnemark.heads SET night = tonight, night_seq = seq WHERE tenant = (
     SELECT h.tenant FROM mnemark.heads h JOIN mnemark.tenants t USING (tenant)
       WHERE h.night < tonight AND h.seq > h.night_seq AND t.state = 'active'
       ORDER BY h.night, h.tenant LIMIT 1 FOR UPDATE OF h SKIP LOCKED
-  ) RETURNING tenant
+  ) RETURNING tenant INTO claimed;
+  RETURN claimed;
+END
 $$;
 
 GRANT USAGE ON SCHEMA mnemark TO mnemark_app;
