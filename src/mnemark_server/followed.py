@@ -44,6 +44,8 @@ class FollowedFolder(Folder):
         """The last row that the files here have."""
         self.clean = 0
         """The last row up to which nothing here, `.mnemark` too, holds what was erased by then."""
+        self.as_packed: frozenset[str] = frozenset()
+        """Files that are as they were when the index that was unpacked here was made."""
         self.packed = 0
         """The last row of what was derived here when it was kept; see `packs`."""
         self.rewrote: Callable[[], None] = _ignore
@@ -59,14 +61,22 @@ class FollowedFolder(Folder):
         """Files that may differ from the rows."""
         self._news: list[tuple[str, int]] = []
 
-    def fill(self) -> None:
-        """Make the files of a new, empty folder. Raises UnavailableError."""
+    def fill(self) -> frozenset[str]:
+        """Make the files of a new, empty folder, and return their paths. Raises UnavailableError."""
         with self._applying:
             platform.write_private(private_folder(self.root) / SALT_FILE, self._rows.salt())
             self.seq, files = self._rows.whole()
             self.clean = self.seq
+            made = set[Path]()
             for path, data in files.items():
-                self._write(path, data)
+                if data is None or not layout.is_inside(path):
+                    continue
+                target = self.root / path  # no link is in a new folder
+                if target.parent not in made:
+                    platform.make_folder(target.parent)
+                    made.add(target.parent)
+                jsonl.write_new(target, data, durable=False)
+        return frozenset(files)
 
     def append(self, path: str, lines: Sequence[bytes], *, header: bytes = b"") -> list[int]:
         """Append all lines or none; they are acknowledged by the database when this returns."""
@@ -205,7 +215,7 @@ class FollowedFolder(Folder):
                 if part.kind == "a" and self._add(part):
                     self._spoiled.discard(part.path)
                     if part.seq != own:
-                        self._note(part.path, part.data, part.at + len(part.data))
+                        self._grew(part)
             self._own = frozenset(seq for seq in self._own if seq > self.seq)
             self._mend()
 
@@ -238,6 +248,14 @@ class FollowedFolder(Folder):
                 self._write(path, data)
                 self._note(path, data or b"", len(data or b""))
             self._spoiled.discard(path)
+
+    def _grew(self, part: Part) -> None:
+        """Note what others appended: of a session, as what was appended here, which searches find at once."""
+        place, size = layout.place(part.path), part.at + len(part.data)
+        if place is not None and place.role == "session":
+            self.appended(part.path, size)
+        else:
+            self._note(part.path, part.data, size)
 
     def _note(self, path: str, data: bytes, size: int) -> None:
         """Note what others wrote, for the next look; a line of theirs may say that they erased text."""

@@ -16,6 +16,7 @@ from mnemark.errors import BusyError, MnemarkError, NotFoundError, UsageError
 from mnemark.files import platform, trust
 from mnemark.files.config import load
 from mnemark.files.disk_errors import raise_translated
+from mnemark.index.adopt import adopt
 from mnemark.memory.memory import Memory
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark_interfaces.http.pool import PooledWorkspace, Workspaces
@@ -126,9 +127,11 @@ class Tenants(Workspaces):
             rows = TenantRows(self._database, int(root.name), self.node)
             folder = FollowedFolder(root, rows, self._renewals)
             folder.rewrote = self._scrubber.want
-            if packed := packs.load(self._database, rows.tenant):
+            packed, changed = packs.load(self._database, rows.tenant)
+            if packed:
                 packs.unpack(root, packed)
-            folder.fill()
+            filled = folder.fill()
+            folder.as_packed = filled - changed if packed else frozenset()
         except BaseException:
             self._closed_one(root)
             raise
@@ -247,6 +250,9 @@ class _Followed(PooledWorkspace):
             ))  # fmt: skip
 
         super().__init__(root, watching=False, allowed=(root,), open_memory=opened)
+        if folder.as_packed:
+            adopt(self.memory.workspace.index, root, folder.as_packed)
+            folder.as_packed = frozenset()
         self._closed = closed
         self._finish_at = 0.0
         self._finishing = threading.Lock()

@@ -48,8 +48,15 @@ def save(database: Database, tenant: int, seq: int, clean: int, data: bytes) -> 
     )
 
 
-def load(database: Database, tenant: int) -> bytes:
-    """Return the pack of this version; empty where there is none. Raises UnavailableError."""
-    statement = "SELECT data FROM mnemark.packs WHERE tenant = %s AND fingerprint = %s"
+def load(database: Database, tenant: int) -> tuple[bytes, frozenset[str]]:
+    """Return the pack of this version, and the files that changed since; nothing where there is none.
+
+    Raises UnavailableError.
+    """
+    statement = "SELECT seq, data FROM mnemark.packs WHERE tenant = %s AND fingerprint = %s"
     (found,) = database.read(tenant, Statement(statement, [tenant, __version__]))
-    return bytes(found[0][0]) if found else b""
+    if not found:
+        return b"", frozenset()
+    changed = "SELECT DISTINCT path FROM mnemark.parts WHERE tenant = %s AND seq > %s"
+    (paths,) = database.read(tenant, Statement(changed, [tenant, found[0][0]]))
+    return bytes(found[0][1]), frozenset(path for (path,) in paths)

@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from mnemark.retrieval.searcher import load_words
 from mnemark_server import tenants
 from mnemark_server.database import Database, connect
 from mnemark_server.migrations import migrate
@@ -39,7 +40,8 @@ def url(postgres: Postgres) -> str:
 
 @pytest.fixture
 def new_node(url: str, tmp_path: Path) -> Iterator[MakeNode]:
-    """Makes nodes, which have ended when the test has."""
+    """Makes nodes, which have ended when the test has. As in `serve`, what recalls share is loaded first."""
+    load_words()
     with ExitStack() as stack:
         made: list[Tenants] = []
 

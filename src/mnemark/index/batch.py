@@ -35,10 +35,11 @@ from mnemark.types import Problem
 
 FLUSH_AT: Final = 32_768
 """Passages in a batch. A killed process loses at most these: about ten seconds of work."""
-_UPDATE_STAT: Final = (
+UPDATE_STAT: Final = (
     "UPDATE documents SET size = ?, mtime_ns = ?, ctime_ns = ?, inode = ?, device = ?, checked_ns = ? "
     "WHERE id = ?"
 )
+"""Takes `stat_values`, when they were looked at, and the document."""
 _DEFAULT_IMPORTANCE: Final = 128
 _CORE_ROLES: Final = frozenset({"longterm", "identity", "fact"})
 _ASKING: Final = ("?", "？")
@@ -102,7 +103,7 @@ class Batch:
 
     def note_stat(self, document: int, entry: FileEntry, checked_ns: int) -> None:
         """Update the stat of a file whose content is unchanged."""
-        self._stats.append((*_stat(entry), checked_ns, document))
+        self._stats.append((*stat_values(entry), checked_ns, document))
 
     def add(self, document: int, units: Iterable[Unit], place: Place, scope: int) -> int:
         """Add units of a document and return their number."""
@@ -134,7 +135,7 @@ class Batch:
                 connection.executemany("DELETE FROM documents WHERE id = ?", [(d,) for d in self._removed])
             self._write_documents(connection)
             self._write_passages(connection)
-            connection.executemany(_UPDATE_STAT, self._stats)
+            connection.executemany(UPDATE_STAT, self._stats)
             if self._states or self._removed or self._replaced:
                 connection.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'")
 
@@ -250,7 +251,7 @@ def _document_row(state: FileState, scope: int) -> tuple[object, ...]:
     return (
         state.document,
         state.entry.path,
-        *_stat(state.entry),
+        *stat_values(state.entry),
         state.checked_ns,
         bytes.fromhex(state.digest),
         state.tail,
@@ -262,7 +263,8 @@ def _document_row(state: FileState, scope: int) -> tuple[object, ...]:
     )
 
 
-def _stat(entry: FileEntry) -> tuple[int, ...]:
+def stat_values(entry: FileEntry) -> tuple[int, ...]:
+    """Return what a row of `documents` has of a file's status, for `UPDATE_STAT`."""
     return entry.size, entry.mtime_ns, entry.ctime_ns, _signed(entry.inode), _signed(entry.device)
 
 
