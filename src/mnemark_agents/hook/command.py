@@ -132,12 +132,24 @@ def _folder_of_plugin(line: CommandLine, data: Mapping[str, Any]) -> Path | None
 
 
 def _folder_around(data: Mapping[str, Any]) -> Path:
-    """Return the memory around the folder that the agent works in, if its user trusts it."""
+    """Return the memory around the folder that the agent works in, else the one that agents use there.
+
+    Raises:
+        NotFoundError: there is none, or its user does not trust it.
+    """
     _load_msgspec()
     from mnemark.files import layout, trust
 
     cwd = data.get("cwd")
-    root = layout.find_root(Path(cwd) if isinstance(cwd, str) and Path(cwd).is_dir() else None)
+    folder = Path(cwd) if isinstance(cwd, str) and Path(cwd).is_dir() else Path.cwd()
+    try:
+        root = layout.find_root(folder)
+    except NotFoundError:
+        from mnemark_agents.homes import memory_used_in
+
+        if (used := memory_used_in(folder)) is None:
+            raise
+        root = used
     if not trust.is_trusted(root):
         raise NotFoundError(f"{root} was not made here: to keep sessions there, run `mnemark trust {root}`")
     return root
