@@ -16,6 +16,7 @@ from mnemark.memory.memory import Memory
 from mnemark.memory.review.attention import Attention
 from mnemark.memory.transfer.brought import Brought
 from mnemark.memory.transfer.imports import format_titles
+from mnemark.text.speaker import READ_AS
 from mnemark.types import Problem
 from mnemark_interfaces import speech
 from mnemark_interfaces.output import out, safe, safe_line, say, spoken
@@ -111,7 +112,7 @@ def show(found: Status) -> None:
 
 
 def _passages(found: Status, words: speech.CommandWords) -> str:
-    kinds = words.listed(counted(count, kind) for kind, count in found.kinds.items())
+    kinds = words.listed(counted(count, READ_AS.get(kind, kind)) for kind, count in found.kinds.items())
     number = f"{found.passages:,}"
     return words("{value} ({more})", value=number, more=kinds) if kinds else number
 
@@ -142,7 +143,7 @@ def _embedder(found: Status, words: speech.CommandWords) -> str:
 def brought_words(one: Brought, titles: Mapping[str, str]) -> str:
     """Return what was imported in words: how much, from where, of when, with whom."""
     words = speech.words()
-    counts = [(one.sessions, "talk"), (one.turns, "turn"), (one.notes, "note")]
+    counts = [(one.sessions, "talk"), (one.turns, "message"), (one.notes, "note")]
     much = words.listed(counted(count, name) for count, name in counts if count)
     told = words("{much} from {title}", much=much, title=safe_line(titles.get(one.format, one.format)))
     if one.began:

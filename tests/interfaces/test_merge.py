@@ -32,12 +32,12 @@ def other(shell: Shell, tmp_path: Path) -> Path:
 def test_a_merge_says_what_comes_and_is_taken_back(shell: Shell, other: Path) -> None:
     before = (shell.folder / "plan.md").read_bytes()
     shown = shell("merge", str(other), "--dry-run")
-    assert shown.out.startswith("Would bring: 1 turn, 2 joined files\n")
+    assert shown.out.startswith("Would bring: 1 message, 2 joined files\n")
     assert "Nothing was changed" in shown.err
     assert "mnemark undo" not in shown.err
     assert (shell.folder / "plan.md").read_bytes() == before
     merged = shell("merge", str(other))
-    assert merged.out.startswith("Merged: 1 turn, 2 joined files\n")
+    assert merged.out.startswith("Merged: 1 message, 2 joined files\n")
     assert "plan.md: both versions of some lines stand in it" in merged.out
     assert "from there" in (shell.folder / "sessions/chat.jsonl").read_text("utf-8")
     assert shell("merge", str(other)).out == "Nothing is new there.\n"
@@ -106,7 +106,7 @@ def test_a_memory_on_another_machine_comes_by_ssh(
     script.write_text('#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done\nshift 2\nexec sh -c "$*"\n', "utf-8")
     script.chmod(0o700)
     monkeypatch.setenv("PATH", f"{script.parent}{os.pathsep}{os.environ['PATH']}")
-    assert shell("merge", f"ssh:desktop:{other}").out.startswith("Merged: 1 turn")
+    assert shell("merge", f"ssh:desktop:{other}").out.startswith("Merged: 1 message")
     assert shell("merge", f"ssh://desktop{other}").out == "Nothing is new there.\n"
     wrong = shell("merge", "ssh:desktop:/nothing there")
     assert wrong.code

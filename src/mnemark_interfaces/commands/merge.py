@@ -99,7 +99,7 @@ def _show(merged: Merged) -> None:
     words = speech.words()
     what = Counter(one.what for one in merged.files)
     counts = [
-        (merged.turns, "turn"), (merged.facts, "fact"), (what["new"], "new file"),
+        (merged.turns, "message"), (merged.facts, "fact"), (what["new"], "new file"),
         (what["joined"] + what["doubled"], "joined file"), (what["removed"], "deleted file"),
     ]  # fmt: skip
     tally = words.listed(render.counted(count, name) for count, name in counts if count)
@@ -109,7 +109,7 @@ def _show(merged: Merged) -> None:
         output.tell("Nothing is new there.")
     for one in merged.files[:_SHOWN]:
         done = words(_WORDS[one.what])
-        came = words.listed([done, render.counted(one.records, "turn")]) if one.records else done
+        came = words.listed([done, render.counted(one.records, "message")]) if one.records else done
         output.out("  " + words("{name}: {value}", name=output.safe_line(one.path), value=came))
     if len(merged.files) > _SHOWN:
         output.tell("  … and {n} more", n=len(merged.files) - _SHOWN)

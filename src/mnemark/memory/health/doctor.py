@@ -333,7 +333,7 @@ def _logs(root: Path, found: Scan, *, deep: bool) -> Iterator[Finding]:
             problems.append(note)
     changes = len(Journal(Folder(root)).read(problems=problems))
     yield from (_finding(problem, "log") for problem in problems)
-    yield Finding("ok", f"sessions and journals: {turns:,} turns and {changes:,} changes can be read")
+    yield Finding("ok", f"sessions and journals: {turns:,} messages and {changes:,} changes can be read")
 
 
 def _is_log(path: str) -> bool:
