@@ -1,4 +1,7 @@
 import sys
+from collections.abc import Callable
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -133,3 +136,24 @@ def test_outside_of_a_workspace_the_memory_of_agents_is_named(
     (tmp_path / "mnemark").mkdir()
     with pytest.raises(NotFoundError, match=r"-w .*mnemark, or create"):
         workspace.place(None, current=tmp_path)
+
+
+@pytest.mark.parametrize("chosen", ["none", "fastembed:some/model"])
+def test_doctor_tells_once_that_there_is_no_embedder(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, chosen: str
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", without("fastembed"))
+    shell.write("a.md", "# One\n")
+    shell.write("mnemark.toml", f'embedder = "{chosen}"\n')
+    shell("sync")
+    for command in (["doctor"], ["doctor", "--fix"], ["verify"]):
+        lines = shell(*command).out.splitlines()
+        told = [line for line in lines if "embedder" in line or "vectors" in line or "fastembed is" in line]
+        assert len([line for line in told if "change of the setting" not in line]) == 1, told
+    if chosen != "none":
+        assert 'run: pip install "mnemark[fastembed]"' in told[0], "verify says what to type, too"
+
+
+def without(package: str) -> Callable[..., ModuleSpec | None]:
+    """Return `find_spec` of an environment that a package is missing in."""
+    return lambda name, *more: None if name == package else find_spec(name, *more)
