@@ -44,6 +44,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     embedder: str
     unembedded: int
     """Texts that the embedder has not read yet; 0 for those that take no time."""
+    embedder_problem: str
+    """Why there is no embedder, so that searches find words only; empty where there is one."""
     inner: tuple[str, ...]
     """Folders inside that are separate workspaces, which are not indexed."""
     unread: Mapping[str, int]
@@ -66,13 +68,14 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
         left = ahead(memory.workspace.index, memory.config.ignore)
         settings = load_reported(memory.root).problems
         span = off_record.load(memory.root).current()
+        embeddings = memory.workspace.searcher.embeddings
         return cls(
             off_record="" if span is None else off_record.told(span),
             workspace=stats.root, files=stats.files, passages=stats.passages, kinds=stats.kinds,
             scopes=stats.scopes, projects=len(folders(memory.root)), bytes=stats.bytes,
             outdated=left.outdated, stale=stats.stale, embedder=memory.config.embedder,
-            unembedded=memory.workspace.searcher.embeddings.state.waiting, inner=left.inner,
-            unread=left.unread,
+            unembedded=embeddings.state.waiting, embedder_problem=embeddings.unavailable(),
+            inner=left.inner, unread=left.unread,
             problems=(*settings, *warnings, *left.problems, *stats.problems),
             attention=tuple(one for one in memory.attention() if one.what != "skipped"),
             mounts=tuple(mount_states(memory.workspace)), brought=tuple(memory.browse.brought()),
@@ -134,6 +137,12 @@ def _index(found: Status, words: speech.CommandWords) -> str:
 
 
 def _embedder(found: Status, words: speech.CommandWords) -> str:
+    if found.embedder_problem:
+        reason = spoken(found.embedder_problem)
+        return words(
+            "{embedder}: {reason}; until then searches find words only",
+            embedder=found.embedder, reason=reason,
+        )  # fmt: skip
     if not found.unembedded:
         return words("none") if found.embedder == "none" else found.embedder
     texts = counted(found.unembedded, "text")

@@ -157,3 +157,28 @@ def test_doctor_tells_once_that_there_is_no_embedder(
 def without(package: str) -> Callable[..., ModuleSpec | None]:
     """Return `find_spec` of an environment that a package is missing in."""
     return lambda name, *more: None if name == package else find_spec(name, *more)
+
+
+def test_an_embedder_whose_extra_is_missing_is_named_with_what_to_type(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a new user meets it: the setting is made, and nothing was installed for it."""
+    monkeypatch.setattr("importlib.util.find_spec", without("fastembed"))
+    shell("init")
+    shell.write("mnemark.toml", 'embedder = "fastembed:some/model"\n')
+    shell.write("a.md", "The tea is green.\n")
+    fix = 'fastembed is not installed; run: pip install "mnemark[fastembed]"'
+    found = shell("search", "tea")
+    assert ("The tea is green." in found.out, found.code) == (True, 0)
+    assert found.err.count(fix) == 1
+    assert f"Note: search by meaning: {fix}" in found.err
+    answer = shell("search", "tea", "--json").data
+    assert (answer["mode"], answer["degraded"]) == ("lexical", [f"dense: {fix}"])
+    assert shell("recall", "what colour is the tea?").err.count(fix) == 1
+    assert shell("doctor").out.count(fix) == 1
+    status = shell("status")
+    assert f"{fix}; until then searches find words only" in status.out
+    assert shell("status", "--json").data["embedder_problem"] == fix
+    shell.write("mnemark.toml", "")
+    assert "until then" not in shell("status").out
+    assert shell("status", "--json").data["embedder_problem"] == ""
