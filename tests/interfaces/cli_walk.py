@@ -348,7 +348,7 @@ NAMES: Final = frozenset(
 """Names of programs, formats, settings, options and columns, which are the same in Chinese."""
 _LATIN: Final = re.compile(r"[A-Za-z][A-Za-z'’-]+")
 _HAN: Final = re.compile(r"[\u3400-\u9fff]")
-_TURN: Final = re.compile(r"\bturns?\b(?! it)")
+_TURN: Final = re.compile(r"(?i)\bturns?\b(?! (?:it|a)\b)")
 _OWN: Final = re.compile(
     r"<!--.*?-->|`[^`]*`"  # comments and commands
     r"|'[^']*'"  # what was given

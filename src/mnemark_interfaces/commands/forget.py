@@ -24,12 +24,12 @@ _Origin = Annotated[
     str | None,
     typer.Option(
         metavar="ORIGIN",
-        help="Turns and facts from this source: owner (you), agent, tool, web, file or import.",
+        help="Messages and facts from this source: owner (you), agent, tool, web, file or import.",
     ),
 ]
 _Since = Annotated[
     str | None,
-    typer.Option(metavar="TIME", help='Turns and facts recorded since then: 2026-02-13, "yesterday".'),
+    typer.Option(metavar="TIME", help='Messages and facts recorded since then: 2026-02-13, "yesterday".'),
 ]
 _Scope = Annotated[
     str | None,
