@@ -46,6 +46,22 @@ def test_a_merge_says_what_comes_and_is_taken_back(shell: Shell, other: Path) ->
     assert (shell.folder / "plan.md").read_bytes() == before
 
 
+def test_a_merge_is_no_recording_and_works_off_the_record(shell: Shell, other: Path) -> None:
+    assert shell("pause").code == 0
+    said = "This memory is off the record, and stays so"
+    assert said in shell("merge", str(other), "--dry-run").err
+    merged = shell("merge", str(other))
+    assert (merged.code, merged.out.startswith("Merged: 1 message, 2 joined files\n")) == (0, True)
+    assert said in merged.err
+    assert "from there" in shell("search", "from there").out
+    assert shell("merge", str(other), "--json").data["off_record"] is True
+    assert shell("add", "a line").code == 5, "it stays off the record"
+    assert shell("pause", "--end").code == 0
+    again = shell("merge", str(other))
+    assert (again.out, said in again.err) == ("Nothing is new there.\n", False)
+    assert "from there" in shell("search", "from there").out, "nothing that came is lost"
+
+
 def test_a_copy_on_the_same_machine_is_merged_as_from_another(
     shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

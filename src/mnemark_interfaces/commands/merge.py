@@ -122,7 +122,16 @@ def _show(merged: Merged) -> None:
             "note: another program is saving {path}; the next sync goes on", path=output.safe_line(path)
         )
     render.problems(merged.problems)
-    if merged.dry_run and (tally or merged.erased):
+    _show_what_next(merged, brings=bool(tally or merged.erased))
+
+
+def _show_what_next(merged: Merged, *, brings: bool) -> None:
+    if merged.off_record:
+        output.say(
+            "This memory is off the record, and stays so: a merge brings what the other one recorded all the "
+            "same."
+        )
+    if merged.dry_run and brings:
         output.say("Nothing was changed. Run it again without --dry-run to apply this.")
     elif merged.id:
         text = "Take it back with `mnemark undo {id}`; merge there as well to have all on both."
