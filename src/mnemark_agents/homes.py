@@ -6,9 +6,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
-from mnemark.errors import NotFoundError
-from mnemark.files.projects import top_of
-
 
 def workspace_for(given: Path | None) -> Path:
     """Return the folder of the memory: as given, else `~/mnemark`."""
@@ -19,24 +16,6 @@ def workspace_of_plugins(given: str = "") -> Path:
     """Return the folder of the memory of plug-ins: as given, else MNEMARK_WORKSPACE, else `~/mnemark`."""
     named = given or os.environ.get("MNEMARK_WORKSPACE", "")
     return workspace_for(Path(named) if named else None)
-
-
-def memory_used_in(folder: Path) -> Path | None:
-    """Return the memory that agents use in a repository, or in the home folder; None where there is none.
-
-    Raises:
-        NotFoundError: they use several.
-    """
-    top = top_of(os.path.realpath(folder))
-    if not top and folder != Path.home():
-        return None
-    from mnemark_agents.connect.connections import memories  # which reads the settings of all agents
-
-    found = memories(Path(top) if top else None)
-    if len(found) > 1:
-        names = ", ".join(map(str, found))
-        raise NotFoundError(f"your agents use several memories: {names}; choose one with -w")
-    return found[0] if found else None
 
 
 def folder_named(variable: str, default: str) -> Path:

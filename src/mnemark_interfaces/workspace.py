@@ -24,7 +24,7 @@ from mnemark.files.projects import Project
 from mnemark.files.scan import scan
 from mnemark.files.scopes import check_known
 from mnemark_agents import daemon
-from mnemark_agents.homes import memory_used_in
+from mnemark_agents.used import memory_used_in
 from mnemark_interfaces import render, speech
 from mnemark_interfaces.output import Progress, is_terminal, safe, say, stderr
 from mnemark_interfaces.trusting import check_trust

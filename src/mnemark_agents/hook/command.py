@@ -145,7 +145,7 @@ def _folder_around(data: Mapping[str, Any]) -> Path:
     try:
         root = layout.find_root(folder)
     except NotFoundError:
-        from mnemark_agents.homes import memory_used_in
+        from mnemark_agents.used import memory_used_in
 
         if (used := memory_used_in(folder)) is None:
             raise
