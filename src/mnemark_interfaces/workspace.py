@@ -24,7 +24,6 @@ from mnemark.files.projects import Project
 from mnemark.files.scan import scan
 from mnemark.files.scopes import check_known
 from mnemark_agents import daemon
-from mnemark_agents.used import memory_used_in
 from mnemark_interfaces import render, speech
 from mnemark_interfaces.output import Progress, is_terminal, safe, say, stderr
 from mnemark_interfaces.trusting import check_trust
@@ -140,9 +139,11 @@ def _of_agents(current: Path) -> Subject | None:
     Raises:
         NotFoundError: they use several.
     """
+    from mnemark_agents.connect.used import memory_used_in
+    from mnemark_agents.hook.project import project_of
+
     if (root := memory_used_in(current)) is None:
         return None
-    from mnemark_agents.hook.project import project_of
 
     project = project_of(root, "", str(current))
     if project.scope:
