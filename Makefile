@@ -17,7 +17,7 @@ LINEAR := tests/test_linear.py tests/text/test_linear.py tests/test_patterns.py
 # Tests start hundreds of processes, each of which would compile mnemark anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo quick test timed check lint types layers verify browser agents release lowest lock sbom reader adapters frameworks smoke conformance client site load format clean
+.PHONY: help demo quick test collected timed check lint types layers verify browser agents release lowest lock sbom reader adapters frameworks smoke conformance client site load scale format clean
 
 help:            ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -25,10 +25,23 @@ help:            ## show this list
 # Exact versions with hashes, which are complete: without --no-deps pip refuses a release with extras that came
 # out since (`google-auth[pyopenssl]`). Then the project itself, which fetches nothing.
 INSTALL := -m pip install --quiet --disable-pip-version-check
+EXACTLY := --require-hashes --no-deps --requirement
+UV := $(LOCKING)/bin/uv
 
-$(STAMP): pyproject.toml requirements/dev.txt
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python $(INSTALL) --require-hashes --no-deps --requirement requirements/dev.txt
+# uv takes a tenth of the processor time of pip, but reads none of its settings: where there is no uv for a machine,
+# or it reaches no index, pip does the same, and make says so. $(1) is the environment, $(2) its list.
+define FILL
+@test -x $(1)/bin/python || $(UV) venv --quiet --seed --python $(PYTHON) $(1) || $(PYTHON) -m venv --clear $(1)
+@$(UV) pip install --quiet --python $(1) $(EXACTLY) $(2) || \
+  (echo "uv did not install $(2): pip tries" && $(1)/bin/python $(INSTALL) $(EXACTLY) $(2))
+endef
+
+$(UV): requirements/uv.txt
+	@test -x $(LOCKING)/bin/python || $(PYTHON) -m venv $(LOCKING)
+	-@$(LOCKING)/bin/python $(INSTALL) --only-binary :all: $(EXACTLY) requirements/uv.txt && touch $@
+
+$(STAMP): pyproject.toml requirements/dev.txt | $(UV)
+	$(call FILL,$(VENV),requirements/dev.txt)
 	@$(BIN)/python $(INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
@@ -40,6 +53,10 @@ quick: $(STAMP)  ## a minute: what is pure, and one search, one fact, one erasur
 
 test: $(STAMP)   ## run the tests (five minutes)
 	@$(BIN)/python -m pytest -q -m "not slow and not timed" -n auto --dist worksteal $(LINEAR:%=--ignore=%)
+
+# pytest rewrites each test file when it is first read; those that run at once would each rewrite all of them.
+collected: $(STAMP)
+	@$(BIN)/python -m pytest -q --collect-only $(LINEAR:%=--ignore=%) >/dev/null
 
 timed: $(STAMP)  ## tests that measure time or kill processes (two minutes); one that fails is tried again alone
 	@$(BIN)/python -m pytest -q -m "not slow and timed" -n logical $(TIMED) || \
@@ -68,27 +85,26 @@ verify: $(STAMP) lowest ## long simulations, fault sweeps, the lowest versions (
 agents: $(STAMP) ## the real agents that npm has, in the versions of tools/agents.py, and their plug-ins
 	@$(BIN)/python tools/agents.py --bundles
 
-$(LOCKING)/bin/uv:
-	@$(PYTHON) -m venv $(LOCKING)
-	@$(LOCKING)/bin/python $(INSTALL) "uv>=0.9" "cyclonedx-bom>=7"
-
-lowest: $(LOCKING)/bin/uv ## run the tests with the lowest versions that the project allows
-	@$(LOCKING)/bin/uv venv --quiet --clear --python $(PYTHON) .lowest
-	@$(LOCKING)/bin/uv pip install --quiet --python .lowest/bin/python --resolution lowest-direct \
+lowest: $(UV) ## run the tests with the lowest versions that the project allows
+	@$(UV) venv --quiet --clear --python $(PYTHON) .lowest
+	@$(UV) pip install --quiet --python .lowest/bin/python --resolution lowest-direct \
 	  --editable . --group dev
 	@.lowest/bin/python -m pytest -q -p no:cacheprovider -m "not slow and not timed" -n auto
 
-LOCK := $(LOCKING)/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
+LOCK := $(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
   --no-emit-index-url --no-annotate --custom-compile-command "make lock"
 
-lock: $(LOCKING)/bin/uv ## choose the newest versions for development and CI, with their hashes
+lock: $(UV) ## choose the newest versions for development and CI, with their hashes
 	@$(foreach group,dev adapters frameworks hermes litellm browser,$(LOCK) --group $(group) --output-file requirements/$(group).txt pyproject.toml;)
-	@$(LOCK) --group pyproject.toml:site --output-file requirements/site.txt
+	@$(foreach group,site uv,$(LOCK) --group pyproject.toml:$(group) --output-file requirements/$(group).txt;)
 
-sbom: $(LOCKING)/bin/uv ## write the bill of materials of an installation: dist/mnemark.cdx.json
+$(LOCKING)/bin/cyclonedx-py: | $(UV)
+	@$(UV) pip install --quiet --python $(LOCKING) "cyclonedx-bom>=7"
+
+sbom: $(LOCKING)/bin/cyclonedx-py ## write the bill of materials of an installation: dist/mnemark.cdx.json
 	@mkdir -p dist
-	@$(LOCKING)/bin/uv venv --quiet --clear --python $(PYTHON) .sbom
-	@$(LOCKING)/bin/uv pip install --quiet --python .sbom/bin/python .
+	@$(UV) venv --quiet --clear --python $(PYTHON) .sbom
+	@$(UV) pip install --quiet --python .sbom/bin/python .
 	@$(LOCKING)/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible \
 	  --output-file dist/mnemark.cdx.json .sbom/bin/python
 	@rm -rf .sbom
@@ -97,9 +113,8 @@ release: $(STAMP) ## dist/: wheel, sdist, bundles for agents, a .deb; each way o
 	@$(BIN)/python -m tools.release
 
 # Environments with the hosts of adapters, each by its own list: they do not go together.
-.adapters/.installed .frameworks/.installed .hermes/.installed .litellm/.installed: .%/.installed: pyproject.toml requirements/%.txt
-	@test -x .$*/bin/python || $(PYTHON) -m venv .$*
-	@.$*/bin/python $(INSTALL) --require-hashes --no-deps --requirement requirements/$*.txt
+.adapters/.installed .frameworks/.installed .hermes/.installed .litellm/.installed: .%/.installed: pyproject.toml requirements/%.txt | $(UV)
+	$(call FILL,.$*,requirements/$*.txt)
 	@.$*/bin/python $(INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
@@ -128,12 +143,11 @@ browser: $(STAMP) ## the pages in Chromium, with Playwright and axe (installs wh
 	@command -v chromium chromium-browser google-chrome >/dev/null || \
 	  (test "$$(id -u)" = 0 && apt-get install -qq -y --no-install-recommends chromium fonts-noto-cjk) || \
 	  (echo "install Chromium first: sudo apt-get install chromium fonts-noto-cjk" && exit 1)
-	@$(BIN)/python $(INSTALL) --require-hashes --no-deps --requirement requirements/browser.txt
+	@$(BIN)/python $(INSTALL) $(EXACTLY) requirements/browser.txt
 	@$(BIN)/python -m pytest -q -p no:cacheprovider -m browser tests/interfaces/test_web_browser.py
 
-$(PAGES)/.installed: requirements/site.txt
-	@test -x $(PAGES)/venv/bin/python || $(PYTHON) -m venv $(PAGES)/venv
-	@$(PAGES)/venv/bin/python $(INSTALL) --require-hashes --no-deps --requirement requirements/site.txt
+$(PAGES)/.installed: requirements/site.txt | $(UV)
+	$(call FILL,$(PAGES)/venv,requirements/site.txt)
 	@touch $@
 
 site: $(PAGES)/.installed ## the documentation as pages of HTML, in site/ (half a minute; fetched into .site)
@@ -146,6 +160,10 @@ site: $(PAGES)/.installed ## the documentation as pages of HTML, in site/ (half 
 
 reader: .reader/.installed ## train the reader of messages from its labels (twenty minutes on one core)
 	@.reader/bin/python tools/reader/train.py
+
+scale: $(STAMP)  ## a server beside the embedded engine: answers, times, many memories, kills
+	@$(BIN)/python tools/scale.py --tenants 10000
+	@$(BIN)/python -m pytest -q -m slow tests/server
 
 load: $(STAMP)   ## eight agents at once on one daemon for ten minutes
 	@$(BIN)/python tools/load.py --minutes 10

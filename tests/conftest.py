@@ -17,6 +17,10 @@ settings.register_profile("pinned", deadline=None, derandomize=True, max_example
 settings.register_profile("random", deadline=None, database=None)
 settings.load_profile("pinned")
 
+# Garbage is looked for among ten thousand tests and, where code is read, its trees, and none is there:
+# with Python's own limits that takes a tenth of the processor time of a run.
+gc.set_threshold(10_000, 20, 50)
+
 
 @pytest.hookimpl(optionalhook=True)  # where the adapters are tested, xdist is not installed
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
@@ -34,8 +38,7 @@ def no_collection_in_deep_recursion(request: pytest.FixtureRequest) -> Iterator[
         yield
         return
     limit = sys.getrecursionlimit()
-    gc.collect()
-    gc.disable()
+    gc.disable()  # what is left of them by now is collected later: to do so here takes half a second
     yield
     gc.enable()
     assert sys.getrecursionlimit() == limit

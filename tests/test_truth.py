@@ -86,14 +86,15 @@ OUTSIDE: Final[dict[str, str]] = {
 
 def uses(tree: ast.Module) -> Iterator[str]:
     """Yield the names in a module that write, remove or list files, or open them to write."""
+    nodes = list(ast.walk(tree))
     imported = {
         alias.asname or alias.name: alias.name
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
         if alias.name in FUNCTIONS.get((node.module or "").rpartition(".")[2], ())
     }
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             if node.attr in FUNCTIONS.get(node.value.id, ()):
                 yield f"{node.value.id}.{node.attr}"
@@ -101,7 +102,7 @@ def uses(tree: ast.Module) -> Iterator[str]:
             yield node.id
         if not isinstance(node, ast.Call):
             continue
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else ast.unparse(node.func)
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         modes = [str(part.value) for part in (*node.args, *(word.value for word in node.keywords))
                  if isinstance(part, ast.Constant)]  # fmt: skip
         if name in METHODS or name == "Folder":  # a door that nobody listens at

@@ -67,6 +67,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "import": ("transfer", "Import notes and conversations of other programs."),
     "merge": ("merge", "Bring everything of another memory of yours into this one."),
     "git-merge": ("merge", "Join two versions of a file; git calls this, not people."),
+    "db": ("mnemark_server.commands.db", "Look after the database of a server: tables, memories and keys."),
     "bench": ("mnemark_bench.cli", "Benchmark search, speed and tokens against baselines."),
 }
 """Of each command its module, in `interfaces.commands` or by its whole name, and the first sentence of its
@@ -80,7 +81,7 @@ GROUPS: Final[dict[str, tuple[str, ...]]] = {
     "Keep": (
         "consolidate", "sync", "watch", "backup", "restore", "export", "merge", "doctor", "verify", "trust",
     ),
-    "For agents": ("recall", "prompt", "hook", "mcp", "serve", "git-merge", "bench"),
+    "For agents": ("recall", "prompt", "hook", "mcp", "serve", "db", "git-merge", "bench"),
 }  # fmt: skip
 """The commands by what they are for, as `mnemark --help` shows them."""
 SETTINGS: Final[dict[str, Any]] = {
@@ -102,7 +103,7 @@ def loaded(name: str) -> Any:
     """Import a command."""
     place = COMMANDS[name][0]
     module = import_module(place if "." in place else f"mnemark_interfaces.commands.{place}")
-    if name == "bench":
+    if hasattr(module, "app"):
         return _speaking(typer.main.get_group(module.app))  # as a part it has no completion of its own
     single = typer.Typer(add_completion=False, **SETTINGS)
     single.command(name)(getattr(module, "import_" if name == "import" else name.replace("-", "_")))

@@ -224,6 +224,14 @@ mount beside --remove
 mount --remove
 mount --found
 connect
+db status
+db migrate --database postgresql://nobody@127.0.0.1:1/nothing
+db tenants
+db tenants create
+db tenants nonsense ann
+db keys
+db keys ann add
+serve --database postgresql://nobody@127.0.0.1:1/nothing
 connect --check
 connect nonsense
 connect codex --dry-run

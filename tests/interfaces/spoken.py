@@ -24,6 +24,7 @@ from mnemark_interfaces.trusting import _SPOKEN
 SOURCE = Path(__file__).parents[2] / "src"
 _PLACES = (
     "mnemark_interfaces/*.py", "mnemark_interfaces/commands/*.py", "mnemark_faces/commands/*.py",
+    "mnemark_server/commands/*.py",
 )  # fmt: skip
 """Where the commands' own sentences are."""
 _RECEIPTS = ("mnemark/memory/forgetting/receipt.py", "mnemark/memory/undo/revert.py")

@@ -28,7 +28,7 @@ BY_PROGRAMS = frozenset({"bench", "git-merge", "mcp", "watch"})
 BENCH = tuple(loaded("bench").commands)
 SAID_BY = (
     "mnemark", "mnemark_agents", "mnemark_interfaces", "mnemark_faces/commands", "mnemark_adapters/importers",
-    "mnemark_adapters/reranker.py", "mnemark_adapters/chroma.py",
+    "mnemark_adapters/reranker.py", "mnemark_adapters/chroma.py", "mnemark_server",
 )  # fmt: skip
 """Where errors and findings come from that a command shows."""
 NOT_SAID_BY = (
@@ -37,6 +37,7 @@ NOT_SAID_BY = (
     "mnemark/retrieval/arguments.py", "mnemark/text/dates", "mnemark/text/quoting",
     "mnemark/text/redaction/json.py", "mnemark_agents/dispatch.py", "mnemark_agents/hook",
     "mnemark_interfaces/http", "mnemark_interfaces/mcp", "mnemark_interfaces/tools",
+    "mnemark_server/guard.py",
 )  # fmt: skip
 """Programs and Python code alone are told what is wrong there, in English."""
 OF_PROGRAMMERS = {

@@ -1,5 +1,6 @@
 """The pages: what they show and do, that hostile text stays text, and that looking changes nothing."""
 
+import itertools
 import json
 import os
 import re
@@ -139,36 +140,25 @@ def test_hostile_text_stays_text(here: Running, tmp_path: Path, hostile: str) ->
         assert hostile not in one.text or not set("<>\"'") & set(hostile) or page == "edit"
 
 
-def test_parameters_are_text_too(here: Running, tmp_path: Path) -> None:
+BAD = (
+    '"><script>alert(1)</script>', "'\"`<x", "../../etc/passwd", "\u202e", "999999999999999999999",
+)  # fmt: skip
+PARAMETERS = (
+    "q", "ref", "path", "id", "text", "after", "until", "as_of", "budget", "kind", "agent", "at", "n",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("turn", sampled(range(len(BAD)), len(BAD)))
+def test_parameters_are_text_too(here: Running, tmp_path: Path, turn: int) -> None:
+    """Each page gets each parameter, with one of the bad texts; in all turns with all of them."""
     fill(tmp_path, HARMLESS)
     browser = Browser(here, tmp_path)
-    for page in PAGES:
-        for bad in (
-            '"><script>alert(1)</script>',
-            "'\"`<x",
-            "../../etc/passwd",
-            "\u202e",
-            "999999999999999999999",
-        ):
-            for name in (
-                "q",
-                "ref",
-                "path",
-                "id",
-                "text",
-                "after",
-                "until",
-                "as_of",
-                "budget",
-                "kind",
-                "agent",
-                "at",
-                "n",
-            ):
-                answer = browser.page(page, **{name: bad})
-                assert answer.status < 500, (page, name, bad, answer.text)
-                assert "<script>alert" not in answer.text
-                assert "root:" not in answer.text
+    for at, (page, name) in enumerate(itertools.product(PAGES, PARAMETERS)):
+        bad = BAD[(at + turn) % len(BAD)]
+        answer = browser.page(page, **{name: bad})
+        assert answer.status < 500, (page, name, bad, answer.text)
+        assert "<script>alert" not in answer.text
+        assert "root:" not in answer.text
 
 
 def test_looking_changes_nothing(here: Running, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from mnemark import Memory
 from mnemark.errors import MnemarkError
 from mnemark.memory.transfer.importer import Summary
 from mnemark.memory.transfer.imports import import_from
+from sampled import examples
 
 DAY = 1767225600.0
 CITED = " \ue200cite\ue202turn0search1\ue201"
@@ -195,7 +196,7 @@ def test_an_archive_with_nothing_says_what_was_expected(memory: Memory, tmp_path
 
 
 @pytest.mark.parametrize("files", [chatgpt(), claude()], ids=["chatgpt", "claude"])
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 @given(cut=st.integers(0, 4_000), byte=st.integers(0, 255), zipped=st.booleans())
 def test_a_damaged_archive_is_told(
     files: Mapping[str, Any],
@@ -239,7 +240,7 @@ def values(draw: st.DrawFn) -> Any:
 
 
 @pytest.mark.parametrize("name", ["chatgpt", "claude"])
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=list(HealthCheck))
 @given(value=values())
 def test_other_shapes_are_no_crash(name: str, tmp_path_factory: pytest.TempPathFactory, value: Any) -> None:
     folder = tmp_path_factory.mktemp("shapes")

@@ -265,6 +265,13 @@ def test_what_is_none_of_these_says_so(tmp_path: Path, form: Any, data: bytes) -
     assert not tree(tmp_path / "w")
 
 
+@pytest.mark.parametrize("form", ["chatgpt", "telegram"])
+def test_json_of_any_depth_is_refused_at_its_beginning(tmp_path: Path, form: str) -> None:
+    (tmp_path / "x").write_bytes(b'{"a": ' * 1_000_000)  # to read all of it would take minutes
+    with opened(tmp_path / "w") as memory, pytest.raises(IntegrityError, match="nested too deeply"):
+        import_from(memory.workspace, form, tmp_path / "x")
+
+
 def test_wrong_arguments(root: Path, tmp_path: Path) -> None:
     wrong: Any = "docx"
     with opened(root) as memory:

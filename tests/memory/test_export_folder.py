@@ -26,6 +26,7 @@ from mnemark.memory.transfer.export.names import FileNames
 from mnemark.memory.transfer.export.output import MANIFEST
 from mnemark.memory.transfer.export.safe_html import rendered
 from mnemark.memory.transfer.imports import import_from
+from sampled import examples
 
 DAY = datetime(2026, 2, 13, 9, 5, tzinfo=UTC)
 SECRET = "sk-proj-" + "Ab3dE6gH9jK2mN5pQ8sT1vW4yZ7b" + "Ab3dE6gH9jK2mN5pQ8s"
@@ -471,7 +472,7 @@ def unsafe(folder: Path) -> list[tuple[str, str]]:
     ]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(
     st.lists(
         st.sampled_from(

@@ -29,6 +29,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from memory.machines import Machines
 from mnemark.errors import NotFoundError, UsageError
 from mnemark.memory.merging.merge import AGAIN, Merged
+from sampled import examples
 
 NAMES: Final = ("laptop", "desktop", "stick")
 SAID: Final = (
@@ -446,7 +447,7 @@ class Memories(RuleBasedStateMachine):
         return facts, waiting, answers
 
 
-FEW: Final = int(os.environ.get("MNEMARK_TEST_HISTORIES", "200"))
+FEW: Final = int(os.environ.get("MNEMARK_TEST_HISTORIES", examples(200)))
 SETTINGS: Final = settings(
     max_examples=FEW, stateful_step_count=8, deadline=None, suppress_health_check=list(HealthCheck),
     print_blob=False, report_multiple_bugs=False,

@@ -178,10 +178,11 @@ class PlainWorkspace(Workspace):
     """A workspace with its visible texts and facts, without an index, for those who cannot wait for one."""
 
     def __init__(
-        self, root: Path, config: Config, *, readonly: bool = False, machine: str | None = None
-    ) -> None:
+        self, root: Path, config: Config, *, readonly: bool = False, machine: str | None = None,
+        truth: Folder | None = None,
+    ) -> None:  # fmt: skip
         links.check(root)
-        super().__init__(root, config, readonly=readonly, machine=machine)
+        super().__init__(root, config, readonly=readonly, machine=machine, truth=truth)
         self.visible = Visible(root, config, self.journal)
 
     @cached_property

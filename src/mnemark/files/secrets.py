@@ -26,7 +26,7 @@ from mnemark.types import Turn
 
 ENV_FILE = ".env"
 SALT_FILE = "salt"
-_SALT_BYTES = 32
+SALT_BYTES = 32
 _SHORTEST = 8
 _LARGEST_FILE = 1 << 20
 
@@ -137,21 +137,21 @@ def salt(root: Path, *, readonly: bool = False) -> bytes:
         MnemarkError: it cannot be written, for example because the disk is full.
     """
     if readonly and not (private(root) / SALT_FILE).exists():
-        return os.urandom(_SALT_BYTES)
+        return os.urandom(SALT_BYTES)
     try:
         path = private_folder(root) / SALT_FILE
     except ReadOnlyError:
-        return os.urandom(_SALT_BYTES)
+        return os.urandom(SALT_BYTES)
     if not path.exists():
         made = platform.temporary_beside(path)
         with translate_os_errors(path):
-            jsonl.write_new(made, os.urandom(_SALT_BYTES))
+            jsonl.write_new(made, os.urandom(SALT_BYTES))
             # Whoever was first has made it; the name is taken with the content already in place.
             with contextlib.suppress(FileExistsError):
                 platform.FS.rename_new(made, path)
             platform.FS.unlink(made)
     data, _ = platform.read_file(path)
-    if len(data) != _SALT_BYTES:
+    if len(data) != SALT_BYTES:
         raise IntegrityError(
             f"{path} is damaged; delete it: a new one is created, and hashes in [redacted: …] marks change"
         )

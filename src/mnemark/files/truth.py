@@ -109,6 +109,9 @@ class Folder:
     they return, and gets what others wrote in `catch_up`.
     """
 
+    still: Sequence[str] = ()
+    """What may hold a text for some time after it was erased here: for the receipt."""
+
     def __init__(self, root: Path) -> None:
         self.root = root
         self.appended: Callable[[str, int], None] = _ignore

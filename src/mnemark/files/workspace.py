@@ -24,12 +24,13 @@ class Workspace:
     """A folder, its settings, and whether it may be written. Safe to use from several threads."""
 
     def __init__(
-        self, root: Path, config: Config, *, readonly: bool = False, machine: str | None = None
-    ) -> None:
+        self, root: Path, config: Config, *, readonly: bool = False, machine: str | None = None,
+        truth: Folder | None = None,
+    ) -> None:  # fmt: skip
         """`machine` names the journal that is written; by default this machine's."""
         self.root = root
         self.config = config
-        self.truth = Folder(root)
+        self.truth = truth or Folder(root)
         """The door by which all that changes the folder goes."""
         self.journal = Journal(self.truth, machine)
         self.readonly = readonly

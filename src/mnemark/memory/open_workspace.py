@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from mnemark.files.episodes import Episodes
+    from mnemark.files.truth import Folder
     from mnemark.llm import LLM, Message, Meter
 
 
@@ -37,9 +38,9 @@ class OpenWorkspace(PlainWorkspace):
 
     def __init__(
         self, root: Path, config: Config, *, readonly: bool, embedder: Embedder | None,
-        machine: str | None = None,
+        machine: str | None = None, truth: "Folder | None" = None,
     ) -> None:  # fmt: skip
-        super().__init__(root, config, readonly=readonly, machine=machine)
+        super().__init__(root, config, readonly=readonly, machine=machine, truth=truth)
         self.kept: dict[str, Any] = {}
         """What layers above have read of its files, by their names, until the files change."""
         self.failed: tuple[str, ...] = ()

@@ -35,6 +35,10 @@ MOST_BYTES: Final = 256 << 20
 """Largest member that is read as a whole."""
 _MOST_CELL: Final = 64 << 20
 """Characters of a cell in a CSV file; Python's own limit is shorter than an answer may be."""
+_PARSED: Final = 1 << 14
+"""Bytes of JSON whose parts are made at once."""
+_LONGEST_PLACE: Final = 10_000
+"""Characters of a place in JSON: each level makes its own, so that depth costs its square."""
 _VALUES: Final = frozenset({"string", "number", "boolean", "null"})
 _ENDS: Final = frozenset({"end_map", "end_array"})
 SQLITE: Final = b"SQLite format 3\0"
@@ -112,7 +116,7 @@ class Member(NamedTuple):
 
         prefix = next((one for one in prefixes if self._has(one)), prefixes[0])
         with readable(self.name), closing(self.open()) as file:
-            yield from ijson.items(file, prefix, use_float=True)
+            yield from ijson.items(_events(file), prefix)
 
     def children(self, key: str, parents: Sequence[str], beside: Sequence[str] = ()) -> Iterator[Child]:
         """Yield the items of the lists under a name in objects, one at a time, with what stood before them.
@@ -127,12 +131,10 @@ class Member(NamedTuple):
         Raises:
             IntegrityError: the member is damaged.
         """
-        import ijson
-
         lists = {f"{parent}.{key}.item".lstrip("."): parent for parent in parents}
         about: dict[str, Record] = {parent: {} for parent in (*parents, *beside)}
         with readable(self.name), closing(self.open()) as file:
-            events = iter(ijson.parse(file, use_float=True))
+            events = _events(file)
             for prefix, event, value in events:
                 if prefix in lists:
                     item = _built(event, value, events, prefix)
@@ -366,13 +368,24 @@ def _matches(name: str, pattern: str) -> bool:
     return fnmatch.fnmatchcase("/".join(parts[-depth:]), pattern.lower())
 
 
+def _events(file: IO[bytes]) -> Iterator[tuple[str, str, Any]]:
+    """Yield the parts of a JSON file, with their places. Raises RecursionError where one is too deep."""
+    import ijson
+
+    for event in ijson.parse(file, use_float=True, buf_size=_PARSED):
+        if len(event[0]) > _LONGEST_PLACE:
+            raise RecursionError
+        yield event
+
+
 def _paths(data: bytes) -> frozenset[str]:
     """Return the places in JSON of which the beginning is given; a line of JSON Lines is a value as well."""
     import ijson
 
     found: set[str] = set()
     try:
-        events = ijson.parse(io.BytesIO(data.removeprefix(b"\xef\xbb\xbf")), multiple_values=False)
+        text = io.BytesIO(data.removeprefix(b"\xef\xbb\xbf"))
+        events = ijson.parse(text, multiple_values=False, buf_size=_PARSED)
         for prefix, _, _ in itertools.islice(events, _EVENTS):
             found.add(prefix)
     except (ijson.JSONError, UnicodeDecodeError, RecursionError):  # cut off, or more lines follow

@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import time
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
@@ -20,6 +21,7 @@ from mnemark_interfaces import options, output, speech
 from mnemark_interfaces.mcp import front
 
 _STOP_SECONDS = 15.0
+_MANY = "mnemark_server.commands.serve"
 
 
 _Port = Annotated[
@@ -33,6 +35,18 @@ _Allow = Annotated[
     typer.Option(
         metavar="FOLDER", help="Only open workspaces inside this folder; can be given several times."
     ),
+]
+_Database = Annotated[
+    str,
+    typer.Option(
+        metavar="URL", envvar="MNEMARK_DATABASE", show_envvar=False,
+        help="Serve the memories of a database, such as postgresql://USER@HOST/NAME.",
+    ),
+]  # fmt: skip
+_Host = Annotated[str, typer.Option(metavar="ADDRESS", help="With --database: the address to listen on.")]
+_Folder = Annotated[
+    Path | None,
+    typer.Option(metavar="FOLDER", help="With --database: where this node keeps its copies; emptied first."),
 ]
 _Nightly = Annotated[
     bool,
@@ -50,15 +64,23 @@ def serve(
     allow: _Allow = None,
     nightly: _Nightly = True,
     stop: Annotated[bool, typer.Option("--stop", help="Stop the running daemon.")] = False,
+    database: _Database = "",
+    host: _Host = "127.0.0.1",
+    folder: _Folder = None,
     json: options.Json = False,
 ) -> None:
     """Run the daemon, which answers all your agents quickly.
 
     One process serves all workspaces. It listens on 127.0.0.1 only and requires a token. It is optional: all
     commands work without it.
+
+    With --database, run a server for many people instead, whose memories are in PostgreSQL.
     """
     if stop:
         _stop(json=json)
+        return
+    if database:
+        import_module(_MANY).serve(database, host=host, port=port, folder=folder, json=json)
         return
     if not daemon.installed():
         raise UsageError('the daemon needs more packages; run: pip install "mnemark[serve]"')

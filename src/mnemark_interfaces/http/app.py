@@ -67,13 +67,14 @@ class Api:
         *,
         workspace: str | None = None,
         door: Door | None = None,
+        pages: bool = True,
     ) -> None:
         self.workspaces = workspaces
         self.activity = activity
         self._default = workspace
         self.lanes = Lanes()
         self.door = door or Door()
-        self.web = self._pages() if find_spec("jinja2") is not None else None
+        self.web = self._pages() if pages and find_spec("jinja2") is not None else None
         self._sdk = sdk.installed()
         self._mcp = sdk.Endpoint(self._call_from_sdk)
 
@@ -253,7 +254,7 @@ def _json(value: Any) -> Response:
 
 def _error(status: int, code: str, message: str) -> Response:
     data = msgspec.json.encode({"error": {"code": code, "message": message}})
-    headers = {"retry-after": "1"} if code == "busy" else {}
+    headers = {"retry-after": "1"} if code in {"busy", "unavailable"} else {}
     return Response(data, status, headers, media_type="application/json")
 
 

@@ -167,6 +167,7 @@ _CODES: Final[Mapping[str, tuple[int, str]]] = {
     "NotFoundError": (404, "not_found"),
     "ReadOnlyError": (409, "read_only"),
     "OffRecordError": (409, "off_record"),
+    "UnavailableError": (503, "unavailable"),  # of a server's database
     "BusyError": (409, "busy"),
     "DegradedError": (500, "degraded"),
     "IntegrityError": (500, "integrity"),

@@ -89,6 +89,8 @@ class Refusal(NamedTuple):
     status: int
     code: str
     message: str
+    retry: int = 0
+    """Seconds after which it may be sent again; 0 where that is of no use."""
 
 
 class Activity:
@@ -159,10 +161,10 @@ class Guard:
         if isinstance(body, Refusal):
             page = self._refused if rule.door != "token" else None
             told = page(body.message, _languages(scope), _target(scope, body)) if page else ""
-            await _refuse(receive, send, body, told)
+            await refuse(receive, send, body, told)
             return
         with self._activity.request() if rule.active else nullcontext():
-            await self._app(scope, receive if streams else _replayed(body, receive), send)
+            await self._app(scope, receive if streams else replayed(body, receive), send)
 
     def _refusal(self, scope: Scope, door: DoorName) -> Refusal | None:
         headers: dict[str, list[str]] = {}
@@ -225,7 +227,7 @@ class Guard:
             return Refusal(408, "slow", f"the request was not complete within {self._body_seconds:.0f} s")
 
 
-def _replayed(body: bytes, receive: Receive) -> Receive:
+def replayed(body: bytes, receive: Receive) -> Receive:
     """Return a `receive` that returns the body in one message, then the connection's messages."""
     waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
@@ -303,7 +305,7 @@ def _languages(scope: Scope) -> str:
     return next(accepted, b"").decode("latin-1")
 
 
-async def _refuse(receive: Receive, send: Send, refusal: Refusal, page: str) -> None:
+async def refuse(receive: Receive, send: Send, refusal: Refusal, page: str) -> None:
     """Send an error, and close the connection once the client has sent its request, which is thrown away.
 
     It is sent as `page`, or as JSON where that is empty.
@@ -318,6 +320,8 @@ async def _refuse(receive: Receive, send: Send, refusal: Refusal, page: str) -> 
         (b"connection", b"close"),
         (b"x-content-type-options", b"nosniff"),
     ]
+    if refusal.retry:
+        headers.append((b"retry-after", str(refusal.retry).encode()))
     if refusal.status == 401 and not page:
         headers.append((b"www-authenticate", b"Bearer"))
     await send({"type": "http.response.start", "status": refusal.status, "headers": headers})

@@ -46,10 +46,13 @@ Stamp = tuple[int, int, Identity | None, Identity | None, Identity | None]
 class PooledWorkspace:
     """An open workspace: its memory, its cached sessions, and the thread that watches its files."""
 
-    def __init__(self, root: Path, *, watching: bool, allowed: tuple[Path, ...] = ()) -> None:
+    def __init__(
+        self, root: Path, *, watching: bool, allowed: tuple[Path, ...] = (),
+        open_memory: Callable[[Path], Memory] = Memory.open,
+    ) -> None:  # fmt: skip
         self.root = root
         self.stamp = _stamp(root)
-        self.memory = Memory.open(root)
+        self.memory = open_memory(root)
         self.memory.workspace.confined_to = allowed
         self.users = 0
         self.used = time.monotonic()
@@ -129,6 +132,7 @@ class Workspaces:
         self._open: OrderedDict[Path, PooledWorkspace] = OrderedDict()
         self._guard = threading.Lock()
         self._opening: dict[Path, threading.Lock] = {}
+        self._closing: set[Path] = set()
         self._closed = False
 
     @property
@@ -192,7 +196,7 @@ class Workspaces:
             return self._open_new(root)
 
     def _open_new(self, root: Path) -> PooledWorkspace:
-        opened = PooledWorkspace(root, watching=self._watching, allowed=self._allowed)
+        opened = self.make(root)
         opened.users = 1
         with self._guard:
             if not self._closed:
@@ -201,14 +205,41 @@ class Workspaces:
         opened.close()
         raise BusyError("the daemon is shutting down; try again")
 
+    def make(self, root: Path) -> PooledWorkspace:
+        """Open a workspace."""
+        return PooledWorkspace(root, watching=self._watching, allowed=self._allowed)
+
     def _trim(self) -> None:
         """Close the least recently used workspaces beyond `most`, while this request goes on."""
         with self._guard:
             surplus = max(len(self._open) - self._most, 0)
             idle = [root for root, one in self._open.items() if not one.users][:surplus]
-            closing = [self._open.pop(root) for root in idle]
-        for opened in closing:
-            threading.Thread(target=opened.close, name="mnemark-close").start()
+            closing = {root: self._open.pop(root) for root in idle}
+            self._closing.update(closing)
+        for root, opened in closing.items():
+            threading.Thread(target=self._close_idle, args=(root, opened), name="mnemark-close").start()
+
+    def _close_idle(self, root: Path, opened: PooledWorkspace) -> None:
+        try:
+            opened.close()
+        finally:
+            with self._guard:
+                self._closing.discard(root)
+
+    def drop(self, root: Path, then: Callable[[Path], None]) -> bool:
+        """Close a workspace, and do something before it can be opened again; False where it is in use."""
+        with self._guard:
+            gate = self._opening.setdefault(root, threading.Lock())
+        with gate:
+            with self._guard:
+                found = self._open.get(root)
+                if (found is not None and found.users) or root in self._closing:
+                    return False
+                self._open.pop(root, None)
+            if found is not None:
+                found.close()
+            then(root)
+            return True
 
     def unused(self, seconds: float) -> list[Path]:
         """Return the workspaces unused for at least `seconds`."""

@@ -62,7 +62,7 @@ def remaining_copies(
     return [
         *_git(ws, targets, renames, explain_git=explain_git), *_around(ws, targets), *_mounts(ws, targets),
         *_other_machines(ws), *_archives(ws), *_backups(ws), *_imports(ws, items), *_sources(ws, items),
-        *_names(named, renames),
+        *_names(named, renames), *ws.truth.still,
     ]  # fmt: skip
 
 

@@ -1,0 +1,194 @@
+"""Implement `db`: migrate a server's database, and look after its memories and their keys."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+import typer
+
+from mnemark.errors import UsageError
+from mnemark_interfaces import options, output, speech
+from mnemark_interfaces.app import SETTINGS
+from mnemark_interfaces.output import safe, say, tell
+from mnemark_server import check_installed
+
+check_installed()
+from mnemark_server import migrations, tenants  # noqa: E402 - needs what was checked
+from mnemark_server.database import Connection, connect  # noqa: E402
+from mnemark_server.scrubber import scrub as scrub_tables  # noqa: E402
+
+DATABASE = "MNEMARK_DATABASE"
+app = typer.Typer(
+    add_completion=False, no_args_is_help=True, **SETTINGS,
+    help="Look after the database of a server: tables, memories and keys.",
+)  # fmt: skip
+_Url = Annotated[
+    str, typer.Option("--database", metavar="URL", help="Address of the database. Default: MNEMARK_DATABASE.")
+]
+_Name = Annotated[str, typer.Argument(metavar="NAME", help="The name of a memory.")]
+
+
+@app.command()
+def migrate(*, database: _Url = "", json: options.Json = False) -> None:
+    """Make the tables, or bring them up to date."""
+    with _connected(database) as connection:
+        done = [f"{one.number} {one.name}" for one in migrations.migrate(connection)]
+    if json:
+        output.out_json({"applied": done})
+    elif done:
+        tell("applied: {steps}", steps=", ".join(done))
+    else:
+        tell("the database is up to date")
+
+
+@app.command()
+def status(*, database: _Url = "", json: options.Json = False) -> None:
+    """Say whether the tables are up to date, and how many memories there are."""
+    with _connected(database) as connection:
+        lacking = [f"{one.number} {one.name}" for one in migrations.missing(connection)]
+        count = 0 if lacking else len(tenants.listed(connection))
+    if json:
+        output.out_json({"missing": lacking, "memories": count})
+    elif lacking:
+        tell("not up to date; run `mnemark db migrate`")
+    else:
+        tell("up to date, {n} memories", n=count)
+
+
+@app.command("tenants")
+def tenants_(
+    action: Annotated[
+        str, typer.Argument(metavar="[create|suspend|resume|delete]", help="Without it: list all memories.")
+    ] = "",
+    name: _Name = "",
+    *,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking.")] = False,
+    database: _Url = "",
+    json: options.Json = False,
+) -> None:
+    """List the memories of a server, or create, suspend, resume or delete one."""
+    actions = {"create", "suspend", "resume", "delete"}
+    if action and action not in actions:
+        raise UsageError(f"unknown action {action!r}; `mnemark db tenants --help` lists them")
+    if bool(action) != bool(name):
+        raise UsageError("give an action and a name, such as `mnemark db tenants create ann`")
+    with _connected(database) as connection:
+        if not action:
+            _list(connection, json=json)
+            return
+        if action == "create":
+            tenants.create(connection, name)
+        elif action == "delete":
+            _delete(connection, name, yes=yes, json=json)
+            return
+        else:
+            tenants.set_state(connection, name, "suspended" if action == "suspend" else "active")
+    if json:
+        output.out_json({"name": name, "done": action})
+    else:
+        said = {"create": "{name}: created", "suspend": "{name}: suspended", "resume": "{name}: active"}
+        tell(said[action], name=name)
+
+
+@app.command()
+def keys(
+    name: _Name,
+    action: Annotated[
+        str, typer.Argument(metavar="[add|revoke]", help="Without it: list the keys of the memory.")
+    ] = "",
+    key: Annotated[str, typer.Argument(metavar="KEY", help="What the key is called in lists.")] = "",
+    *,
+    readonly: Annotated[bool, typer.Option("--read", help="A key that may only read.")] = False,
+    days: Annotated[
+        int, typer.Option(metavar="DAYS", help="After how many days it is over; 0: never.", min=0)
+    ] = 0,
+    database: _Url = "",
+    json: options.Json = False,
+) -> None:
+    """List the keys of a memory, add one, or take one back. A new key is shown once."""
+    if action not in {"", "add", "revoke"} or bool(action) != bool(key):
+        raise UsageError(
+            "give an action and what the key is called, such as `mnemark db keys ann add laptop`"
+        )
+    with _connected(database) as connection:
+        if action == "add":
+            made = tenants.add_key(
+                connection, name, key, scopes=("read",) if readonly else ("read", "write"), days=days
+            )
+            if json:
+                output.out_json({"key": made})
+            else:
+                output.out(made)
+                say("This is shown once: keep it where the client reads it.")
+            return
+        if action == "revoke":
+            tenants.revoke(connection, name, key)
+        found = tenants.keys(connection, name)
+    if json:
+        output.out_json({"keys": found})
+        return
+    for one in found:
+        scopes = ", ".join(one.scopes)
+        if one.expires is None:
+            output.out(f"{safe(one.name)}  {scopes}")
+        else:
+            tell(
+                "{name}  {scopes}  until {day}",
+                name=safe(one.name),
+                scopes=scopes,
+                day=f"{one.expires:%Y-%m-%d}",
+            )
+
+
+@app.command()
+def scrub(*, database: _Url = "", json: options.Json = False) -> None:
+    """Write the tables anew, so that no byte of what was erased stays in them; locks each meanwhile."""
+    with _connected(database) as connection:
+        busy = scrub_tables(connection)
+    if json:
+        output.out_json({"busy": busy})
+    elif busy:
+        tell("in use, and left as they are: {tables}; run it again", tables=", ".join(busy))
+    else:
+        tell("all tables are clean")
+
+
+def _list(connection: Connection, *, json: bool) -> None:
+    found = tenants.listed(connection)
+    if json:
+        output.out_json({"memories": found})
+        return
+    for one in found:
+        state = speech.words()(one.state)
+        tell("{name}  {state}  {n} bytes", name=one.name, state=state, n=f"{one.bytes:,}")
+    if not found:
+        tell("no memories yet; make one with `mnemark db tenants create NAME`")
+
+
+def _delete(connection: Connection, name: str, *, yes: bool, json: bool) -> None:
+    tenants.number_of(connection, name)
+    if not yes and not output.confirm("Delete the memory {name} and all its keys?", name=name):
+        raise UsageError(f"nothing was deleted; to delete {name} without being asked, add --yes")
+    receipt = tenants.delete(connection, name)
+    if json:
+        output.out_json(receipt)
+    else:
+        tell("{name}: deleted, {n} bytes", name=name, n=receipt.bytes)
+        output.out(receipt.still)
+
+
+@contextmanager
+def _connected(database: str) -> Iterator[Connection]:
+    with connect(url_of(database)) as connection:
+        yield connection
+
+
+def url_of(given: str) -> str:
+    """Return the address of the database. Raises UsageError where nobody says."""
+    url = given or os.environ.get(DATABASE, "")
+    if not url:
+        raise UsageError(
+            f"name the database with `--database postgresql://USER@HOST/NAME`, or set {DATABASE}"
+        )
+    return url

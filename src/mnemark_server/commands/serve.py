@@ -1,0 +1,31 @@
+"""Implement `serve --database`: run a node."""
+
+import logging
+import sys
+from pathlib import Path
+
+from mnemark._version import __version__
+from mnemark_interfaces import output
+from mnemark_server import check_installed
+
+
+def serve(database: str, *, host: str, port: int, folder: Path | None, json: bool) -> None:
+    """Run until it is stopped; say where it listens."""
+    check_installed()
+    from mnemark_server import server
+
+    logging.basicConfig(
+        stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s"
+    )
+    for noisy in ("mcp", "uvicorn", "httpx"):
+        logging.getLogger(noisy).setLevel(logging.WARNING)
+
+    def ready(url: str) -> None:
+        if json:
+            output.out_json({"url": url, "version": __version__}, line=True)
+        else:
+            output.tell("{url}  version {version}, listening", url=url, version=__version__)
+        output.flush()
+
+    known = server.Settings(database=database, host=host, port=port or server.PORT, folder=folder)
+    server.serve(known, on_ready=ready)

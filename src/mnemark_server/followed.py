@@ -1,0 +1,240 @@
+"""The folder of a tenant on a node: it holds what the rows say, and what is written to it goes to them first.
+
+All that a reader needs is in files, so that the same code answers here and on one machine.
+"""
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from mnemark.errors import BusyError, MnemarkError
+from mnemark.files import jsonl, layout, names, platform
+from mnemark.files.private import private_folder
+from mnemark.files.secrets import SALT_FILE
+from mnemark.files.truth import LOCK_SECONDS, ChangedFiles, Folder, workspace_lock
+from mnemark_server.leases import Renewals
+from mnemark_server.rows import LOG, Appended, Lease, Part, TenantRows
+
+_PRIVATE: Final = f"{layout.PRIVATE}/"
+
+
+class FollowedFolder(Folder):
+    """A folder that follows rows. Safe to use from several threads; one process of a node has it.
+
+    Where a write could not be sent, the files it touched are taken from the rows again before a request is
+    answered.
+    """
+
+    still = (
+        "free space in the tables of the database, until `mnemark db scrub` or until it is used again",
+        "its write-ahead log and its backups, until they expire",
+    )
+
+    def __init__(self, root: Path, rows: TenantRows, renewals: Renewals) -> None:
+        super().__init__(root)
+        self.seq = 0
+        """The last row that the files here have."""
+        self.clean = 0
+        """The last row up to which nothing here, `.mnemark` too, holds what was erased by then."""
+        self.packed = 0
+        """The last row of what was derived here when it was kept; see `packs`."""
+        self._rows = rows
+        self._renewals = renewals
+        self._applying = threading.RLock()
+        self._changing: ChangedFiles | None = None
+        """The files of the change that this node is making."""
+        self._own: frozenset[int] = frozenset()
+        """Rows that this node wrote from the files that it has."""
+        self._spoiled: set[str] = set()
+        """Files that may differ from the rows."""
+        self._news: list[tuple[str, int]] = []
+        self.rewrote: Callable[[], None] = _ignore
+        """Called after lines of a log were taken out: what they were is still in pages of the tables."""
+
+    def fill(self) -> None:
+        """Make the files of a new, empty folder. Raises UnavailableError."""
+        with self._applying:
+            platform.write_private(private_folder(self.root) / SALT_FILE, self._rows.salt())
+            self.seq, files = self._rows.whole()
+            self.clean = self.seq
+            for path, data in files.items():
+                self._write(path, data)
+
+    def append(self, path: str, lines: Sequence[bytes], *, header: bytes = b"") -> list[int]:
+        """Append all lines or none; they are acknowledged by the database when this returns."""
+        names.inside(self.root, path)
+        if not lines:
+            return []
+        ids = [_id_of(line) for line in lines]
+        named = [one for one in ids if one]
+        made = self._send(path, lines, header, named)
+        if made.known:  # sent before, and the answer was lost
+            left = [line for line, one in zip(lines, ids, strict=True) if one not in made.known]
+            if left:
+                made = self._send(path, left, header, [one for one in named if one not in made.known])
+                self._apply(made.newer)
+            self.pull()
+            return self._places(path, lines)
+        self._apply(made.newer, own=made.seq)
+        offsets = []
+        at = made.starts
+        for line in lines:
+            offsets.append(at)
+            at += len(line) + 1
+        self.appended(path, at)
+        return offsets
+
+    def _send(self, path: str, lines: Sequence[bytes], header: bytes, ids: Sequence[str]) -> Appended:
+        first = header + b"\n" if header else b""
+        return self._rows.append(path, first, b"\n".join(lines) + b"\n", ids, after=self.seq)
+
+    def _places(self, path: str, lines: Sequence[bytes]) -> list[int]:
+        """Return where lines stand in a log, by their ids."""
+        at = {_id_of(line.data): line.offset for line in jsonl.read(self.root / path)}
+        return [at[_id_of(line)] for line in lines]
+
+    @contextmanager
+    def change(self, timeout: float = LOCK_SECONDS) -> Iterator[ChangedFiles]:
+        """Be the one writer of documents on all nodes; what the block names is sent when it ends.
+
+        Raises:
+            BusyError: another node is changing this memory, or took over because this one was too slow.
+        """
+        outer: ChangedFiles | None = getattr(self._open, "files", None)
+        if outer is not None:
+            yield outer
+            return
+        files = ChangedFiles()
+        try:
+            with workspace_lock(self.root, timeout):
+                lease = self._rows.lease(timeout)
+                try:
+                    with self._renewals.holding(self._rows, lease):
+                        self.pull()
+                        self._open.files = self._changing = files
+                        try:
+                            yield files
+                        finally:
+                            self._open.files = None
+                            if files.paths:  # even where the block failed: what it named is written
+                                self._push(lease, files)
+                finally:
+                    self._changing = None
+                    if not files.paths:
+                        with suppress(BusyError):  # else it ends by itself
+                            self._rows.release(lease)
+        finally:
+            self._open.files = None
+            if files.paths:
+                self.changed(files)
+
+    def _push(self, lease: Lease, files: ChangedFiles) -> None:
+        paths = [path for path in files.paths if not path.startswith(_PRIVATE)]
+        with self._applying:
+            try:
+                held = {path: self._held(path) for path in paths}
+                self._own |= self._rows.push(lease, held, base=self.seq)
+            except MnemarkError:
+                self._spoiled.update(paths)
+                raise
+            if any(path.endswith(LOG) for path in paths):
+                self.clean = max(self._own)
+        if any(path.endswith(LOG) for path in paths):
+            self.rewrote()
+
+    def _held(self, path: str) -> bytes | None:
+        try:
+            return platform.content(self.root / path)
+        except FileNotFoundError:
+            return None
+
+    def pull(self, seq: int | None = None) -> None:
+        """Have what was acknowledged anywhere, up to `seq` at least; by default, up to now.
+
+        Raises:
+            UnavailableError: the database does not answer.
+        """
+        if seq is not None and self.seq >= seq and not self._spoiled:
+            return
+        with self._applying:
+            if self._spoiled and self._changing is None:
+                self._mend(self._spoiled)
+                self._spoiled = set()
+        self._apply(self._rows.newer(self.seq))
+
+    def catch_up(self, seq: int | None = None) -> Sequence[tuple[str, int]]:
+        """Return (path, size) of what others wrote since the last call, as far as a request has read rows."""
+        if seq is not None:
+            self.pull(seq)
+        with self._applying:
+            news, self._news = self._news, []
+        return news
+
+    def _apply(self, parts: Sequence[Part], *, own: int = 0) -> None:
+        """Write what rows say to the files; those that are known are left out."""
+        with self._applying:
+            again: set[str] = set()
+            for part in parts:
+                if part.seq <= self.seq:
+                    continue
+                self.seq = part.seq
+                if part.seq in self._own:
+                    self._own -= {part.seq}
+                elif part.path in again:
+                    continue
+                elif part.kind != "a" or not self._add(part):
+                    again.add(part.path)
+                elif part.seq != own:
+                    self._news.append((part.path, part.at + len(part.data)))
+            if again:
+                self._mend(again)
+
+    def _add(self, part: Part) -> bool:
+        """Append a piece where it belongs; return False where the file is not as long as it was then."""
+        path = names.inside(self.root, part.path)
+        changing = self._changing is not None and part.path in self._changing.paths
+        with platform.locked(
+            path, os.O_RDWR | os.O_APPEND | os.O_CREAT, timeout=LOCK_SECONDS, make_parent=True
+        ) as fd:
+            # A log that this node is rewriting has another length; what is added to it is sent on with it, or
+            # stays behind it.
+            if os.fstat(fd).st_size != part.at and not changing:
+                return False
+            rest = memoryview(part.data)
+            while rest:
+                rest = rest[platform.FS.write(fd, rest) :]
+        return True
+
+    def _mend(self, paths: Iterable[str]) -> None:
+        """Take files from the rows as a whole, but for those that this node is changing."""
+        changing = set() if self._changing is None else set(self._changing.paths)
+        wanted = [path for path in paths if path not in changing]
+        if not wanted:
+            return
+        _, files = self._rows.whole(wanted)
+        for path in wanted:
+            data = files.get(path)
+            if self._held(path) != data:
+                self._write(path, data)
+                self._news.append((path, 0 if data is None else len(data)))
+
+    def _write(self, path: str, data: bytes | None) -> None:
+        target = names.inside(self.root, path)
+        if data is None:
+            with suppress(FileNotFoundError):
+                platform.FS.unlink(target)
+            return
+        platform.make_folder(target.parent)
+        jsonl.replace_file(target, data, durable=False)
+
+
+def _ignore() -> None:
+    return
+
+
+def _id_of(line: bytes) -> str:
+    found = (jsonl.decode(line) or {}).get("id")
+    return found if isinstance(found, str) else ""

@@ -1,0 +1,193 @@
+"""Let in who has a key: it names the memory, and what may be done there; nothing in a request does."""
+
+import asyncio
+import hashlib
+import re
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, MutableMapping
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from mnemark_interfaces.http.calls import CALLS
+from mnemark_interfaces.http.guard import MAX_BODY, Activity, Receive, Refusal, Scope, Send, refuse, replayed
+from mnemark_interfaces.tools import BY_NAME
+from mnemark_server.database import Database, Statement, UnavailableError
+from mnemark_server.limits import Limits
+from mnemark_server.metrics import Metrics
+
+OPEN: Final = frozenset({"/livez", "/readyz", "/metrics", "/openapi.json"})
+"""Paths that need no key."""
+READS: Final = frozenset(
+    {
+        "search",
+        "recall",
+        "read",
+        "facts",
+        "said",
+        "timeline",
+        "context",
+        "prompt",
+        "status",
+        "why",
+        "attention",
+    }
+)
+"""Calls that a key for reading may make, beside all of `browse/`."""
+READING_TOOLS: Final = frozenset({"memory_search", "memory_get", "memory_timeline", "memory_status"})
+ONE_MACHINE: Final = ("/query", "/hook/", "/v1/merge", "/v1/ui/", "/ui", "/v1/doctor", "/v1/sync")
+"""What is of one machine: its command line, its agents' files, its browser, its folders."""
+_KNOWN_SECONDS: Final = 10.0
+"""How long a key counts as it was, so that one that is taken back works no longer than this."""
+_MOST_KNOWN: Final = 10_000
+_BEARER: Final = re.compile(rb"[Bb]earer +([!-~]{1,200}) *")
+_FIELDS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+
+class TenantKey(NamedTuple):
+    """What a key opens."""
+
+    tenant: int
+    name: str
+    state: str
+    scopes: tuple[str, ...]
+    limits: MutableMapping[str, Any]
+
+
+class Keys:
+    """The keys of clients, as the database has them, remembered for a moment. Thread-safe."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._known: OrderedDict[bytes, tuple[float, TenantKey | None]] = OrderedDict()
+
+    def find(self, token: bytes) -> TenantKey | None:
+        """Return what a key opens; None for one that is unknown or over. Raises UnavailableError."""
+        digest = hash_of(token)
+        now = time.monotonic()
+        known = self._known.get(digest)
+        if known is not None and known[0] > now:
+            return known[1]
+        statement = Statement("SELECT tenant, name, state, scopes, limits FROM mnemark.of_key(%s)", [digest])
+        ((row,),) = self._database.read(None, statement)
+        found = None if row[0] is None else TenantKey(row[0], row[1], row[2], tuple(row[3]), row[4])
+        self._known[digest] = now + _KNOWN_SECONDS, found
+        while len(self._known) > _MOST_KNOWN:
+            self._known.popitem(last=False)
+        return found
+
+
+def hash_of(token: bytes) -> bytes:
+    """Return what is kept of a key: it is random and long, so that a plain hash tells nothing of it."""
+    return hashlib.sha256(token).digest()
+
+
+class KeyGuard:
+    """ASGI middleware that passes what a key allows to `app`, with the number of its memory."""
+
+    def __init__(self, app: App, keys: Keys, limits: Limits, metrics: Metrics, activity: Activity) -> None:
+        self._app = app
+        self._keys = keys
+        self._limits = limits
+        self._metrics = metrics
+        self._activity = activity
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse a request, or pass it on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        with self._metrics.request(route_of(scope["path"])) as seen:
+            if scope["path"] in OPEN:
+                await self._app(scope, receive, seen.sending(send))
+                return
+            await self._with_key(scope, receive, seen.sending(send))
+
+    async def _with_key(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            found = await asyncio.to_thread(self._allowed, scope)
+        except UnavailableError as error:
+            found = Refusal(503, "unavailable", str(error), retry=1)
+        body = found if isinstance(found, Refusal) else await _body(receive)
+        if not isinstance(body, Refusal) and not isinstance(found, Refusal) and scope["path"] != "/mcp":
+            body = _for_tenant(body, found.tenant)
+        if isinstance(found, Refusal) or isinstance(body, Refusal):
+            refusal = found if isinstance(found, Refusal) else body
+            assert isinstance(refusal, Refusal)  # noqa: S101 - one of them is
+            unread = receive if isinstance(found, Refusal) else replayed(b"", receive)
+            await refuse(unread, send, refusal, "")
+            return
+        scope["headers"] = [
+            *((name, value) for name, value in scope["headers"] if name != b"mnemark-workspace"),
+            (b"mnemark-workspace", str(found.tenant).encode()),
+        ]
+        scope["query_string"] = b""
+        with self._activity.request():
+            await self._app(scope, replayed(body, receive), send)
+
+    def _allowed(self, scope: Scope) -> TenantKey | Refusal:
+        path: str = scope["path"]
+        given = [value for name, value in scope["headers"] if name.lower() == b"authorization"]
+        token = _BEARER.fullmatch(given[0]) if len(given) == 1 else None
+        key = None if token is None else self._keys.find(token[1])
+        if key is None:
+            return Refusal(401, "key", "send the key of a memory: Authorization: Bearer KEY")
+        if key.state != "active":
+            return Refusal(403, "suspended", "this memory is suspended; ask whoever runs this server")
+        if path.startswith(ONE_MACHINE):
+            return Refusal(
+                501, "one_machine", f"{path} is of one machine; a server has /v1, /v1/tools and /mcp"
+            )
+        if "write" not in key.scopes and not reads(path):
+            return Refusal(403, "scope", "this key may only read")
+        wait = self._limits.wait(key.tenant, key.limits)
+        if wait > 0:
+            return Refusal(429, "limit", f"too many requests; try again in {wait:.0f} s", retry=round(wait))
+        return key
+
+
+def reads(path: str) -> bool:
+    """Whether a request changes nothing."""
+    name = path.removeprefix("/v1/")
+    return (
+        path == "/openapi.json" or name in READS or name.startswith("browse/")
+        or name.removeprefix("tools/") in READING_TOOLS
+    )  # fmt: skip
+
+
+def route_of(path: str) -> str:
+    """Return the route of a path for counting; all that is no route of ours is one."""
+    return path if path in _routes() else "other"
+
+
+@cache
+def _routes() -> frozenset[str]:
+    calls = (f"/v1/{one.name}" for one in CALLS)
+    return frozenset({*OPEN, "/mcp", "/health", *calls, *(f"/v1/tools/{name}" for name in BY_NAME)})
+
+
+async def _body(receive: Receive) -> bytes | Refusal:
+    parts = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return Refusal(400, "cut", "the request was cut off")
+        parts += message.get("body", b"")
+        if len(parts) > MAX_BODY:
+            return Refusal(413, "size", f"a request must not be longer than {MAX_BODY:,} bytes")
+        if not message.get("more_body"):
+            return bytes(parts)
+
+
+def _for_tenant(body: bytes, tenant: int) -> bytes | Refusal:
+    """Return the body of a request with the memory that it is for."""
+    try:
+        fields = _FIELDS.decode(body or b"{}")
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        return Refusal(400, "usage", f"invalid request: {error}; see /openapi.json for all fields")
+    if "workspace" in fields or "folder" in fields:
+        return Refusal(400, "usage", "leave out `workspace` and `folder`: the key names the memory")
+    return msgspec.json.encode(fields | {"workspace": msgspec.Raw(b'"%d"' % tenant)})

@@ -1,0 +1,89 @@
+"""Bring the tables of a database up to date, one numbered step at a time."""
+
+from collections.abc import Iterator
+from importlib import resources
+from typing import Final, NamedTuple
+
+from mnemark.errors import NewerFormatError
+from mnemark_server.database import Connection
+
+_LOCK: Final = 0x6D6E656D  # "mnem"
+"""The advisory lock that one migration at a time holds."""
+
+
+class Migration(NamedTuple):
+    """A step: its number, its name, and what it runs."""
+
+    number: int
+    name: str
+    sql: str
+
+
+def migrations() -> list[Migration]:
+    """Return all steps, the first first."""
+    return sorted(_read())
+
+
+def _read() -> Iterator[Migration]:
+    for file in resources.files("mnemark_server").joinpath("schema").iterdir():
+        number, _, name = file.name.removesuffix(".sql").partition("_")
+        if file.name.endswith(".sql"):
+            yield Migration(int(number), name, file.read_text("utf-8"))
+
+
+def applied(connection: Connection) -> set[int]:
+    """Return the numbers of the steps that a database has."""
+    found = connection.execute("SELECT to_regclass('mnemark.migrations') IS NOT NULL").fetchone()
+    if found is None or not found[0]:
+        return set()
+    return {number for (number,) in connection.execute("SELECT number FROM mnemark.migrations")}
+
+
+def migrate(connection: Connection) -> list[Migration]:
+    """Run the steps that a database lacks, each whole or not at all, and return them.
+
+    Where another process migrates, wait for it. Raises NewerFormatError for a database that has steps which
+    this version does not know.
+    """
+    done: list[Migration] = []
+    connection.execute("SELECT pg_advisory_lock(%s)", [_LOCK])
+    try:
+        connection.execute("CREATE SCHEMA IF NOT EXISTS mnemark")
+        connection.execute(
+            "CREATE TABLE IF NOT EXISTS mnemark.migrations (number int PRIMARY KEY, name text NOT NULL,"
+            " applied timestamptz NOT NULL DEFAULT now())"
+        )
+        there = check(connection)
+        for one in migrations():
+            if one.number not in there:
+                with connection.transaction():
+                    connection.execute(one.sql.encode())
+                    connection.execute(
+                        "INSERT INTO mnemark.migrations (number, name) VALUES (%s, %s)",
+                        [one.number, one.name],
+                    )
+                done.append(one)
+    finally:
+        connection.execute("SELECT pg_advisory_unlock(%s)", [_LOCK])
+    return done
+
+
+def missing(connection: Connection) -> list[Migration]:
+    """Return the steps that a database lacks. Raises NewerFormatError as `migrate`."""
+    there = check(connection)
+    return [one for one in migrations() if one.number not in there]
+
+
+def check(connection: Connection) -> set[int]:
+    """Return the numbers of the steps that a database has, all of which this version knows.
+
+    Raises:
+        NewerFormatError: it has others, too.
+    """
+    there = applied(connection)
+    unknown = there - {one.number for one in migrations()}
+    if unknown:
+        raise NewerFormatError(
+            f"the database was migrated by a newer mnemark (step {max(unknown)}); install that version"
+        )
+    return there

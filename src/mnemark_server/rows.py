@@ -1,0 +1,239 @@
+"""Read and write the rows of one tenant: pieces of logs, documents, and the lease for changing them."""
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, Literal, NamedTuple
+
+from mnemark.errors import BusyError, NotFoundError
+from mnemark_server.database import Connection, Database, Statement, UnavailableError
+
+LOG: Final = ".jsonl"
+"""How logs end: only to erase from one is it written as a whole."""
+LEASE_SECONDS: Final = 15.0
+"""How long a lease holds unless it is renewed."""
+_RETRY_SECONDS: Final = 0.02
+"""Pause before a lease that another node has is asked for again."""
+_ATTEMPTS: Final = 3
+_PART: Final = "SELECT seq, path, at, kind, data FROM mnemark.parts"
+
+Kind = Literal["a", "d", "x"]
+"""A piece of a log, a whole document, or a file that is gone."""
+
+
+class Part(NamedTuple):
+    """A row: its place in the order of all, and what it says of a file."""
+
+    seq: int
+    path: str
+    at: int
+    kind: Kind
+    data: bytes
+
+
+class Appended(NamedTuple):
+    """What an append did."""
+
+    seq: int
+    starts: int
+    """The byte of the file at which the lines begin."""
+    known: frozenset[str]
+    """Ids that were there before; then nothing was written."""
+    newer: list[Part]
+    """All rows after those that the node has, this one last."""
+
+
+class Lease(NamedTuple):
+    """The right to change documents, until a higher epoch."""
+
+    epoch: int
+    seq: int
+
+
+class FencedError(BusyError):
+    """Another node took the lease, as this one did not renew it in time: nothing was written."""
+
+
+class TenantRows:
+    """The rows of a tenant. Thread-safe."""
+
+    def __init__(self, database: Database, tenant: int, node: str) -> None:
+        self.tenant = tenant
+        self._database = database
+        self._node = node
+
+    def append(self, path: str, header: bytes, body: bytes, ids: Sequence[str], *, after: int) -> Appended:
+        """Append to a log, and read all rows after `after`; acknowledged when this returns.
+
+        Where the answer to the commit is lost it is sent again: by their ids, lines are there once.
+
+        Raises:
+            UnavailableError: the database did not answer; whether the lines are there is not known.
+        """
+        for attempt in range(_ATTEMPTS):
+            try:
+                return self._append(path, header, body, ids, after)
+            except UnavailableError:
+                if attempt == _ATTEMPTS - 1 or not ids:
+                    raise
+                time.sleep(_RETRY_SECONDS * 10**attempt)
+        raise AssertionError("unreachable")
+
+    def _append(self, path: str, header: bytes, body: bytes, ids: Sequence[str], after: int) -> Appended:
+        made, newer = self._database.write(
+            self.tenant,
+            Statement(
+                "SELECT new_seq, starts, known FROM mnemark.append(%s, %s, %s, %s)",
+                [path, header, body, list(ids)],
+            ),
+            self._after(after),
+        )
+        ((seq, starts, known),) = made
+        return Appended(seq, starts or 0, frozenset(known or ()), list(map(_part, newer)))
+
+    def _after(self, seq: int) -> Statement:
+        return Statement(f"{_PART} WHERE tenant = %s AND seq > %s ORDER BY seq", [self.tenant, seq])
+
+    def newer(self, after: int) -> list[Part]:
+        """Return all rows after `after`, in their order. Raises UnavailableError."""
+        (rows,) = self._database.read(self.tenant, self._after(after))
+        return list(map(_part, rows))
+
+    def salt(self) -> bytes:
+        """Return the salt of the memory's redaction marks. Raises NotFoundError, UnavailableError."""
+        statement = Statement("SELECT salt FROM mnemark.heads WHERE tenant = %s", [self.tenant])
+        (found,) = self._database.read(self.tenant, statement)
+        if not found:
+            raise NotFoundError("there is no such memory on this server")
+        return bytes(found[0][0])
+
+    def whole(self, paths: Iterable[str] | None = None) -> tuple[int, dict[str, bytes | None]]:
+        """Return how far the truth goes at least, and what these files hold, or all; None for a gone one.
+
+        Raises UnavailableError.
+        """
+        chosen = None if paths is None else list(paths)
+        head, rows = self._database.read(
+            self.tenant,
+            Statement("SELECT seq FROM mnemark.heads WHERE tenant = %s", [self.tenant]),
+            Statement(
+                f"{_PART} WHERE tenant = %s AND (%s::text[] IS NULL OR path = ANY (%s))"
+                " ORDER BY path, at, seq",
+                [self.tenant, chosen, chosen],
+            ),
+        )
+        pieces: dict[str, list[Part]] = {}
+        for one in map(_part, rows):
+            pieces.setdefault(one.path, []).append(one)
+        found = {
+            path: None if parts[-1].kind == "x" else b"".join(one.data for one in parts)
+            for path, parts in pieces.items()
+        }
+        return (head[0][0] if head else 0), found
+
+    def lease(self, timeout: float) -> Lease:
+        """Take the lease; wait for a node that has it.
+
+        Raises:
+            BusyError: it still has it after `timeout` seconds.
+            UnavailableError: the database does not answer.
+        """
+        deadline = time.monotonic() + timeout
+        while True:
+            (found,) = self._database.write(
+                self.tenant,
+                Statement(
+                    "UPDATE mnemark.heads SET epoch = epoch + 1, lease_owner = %s,"
+                    " lease_until = clock_timestamp() + make_interval(secs => %s)"
+                    " WHERE tenant = %s AND (lease_owner = '' OR lease_until < clock_timestamp())"
+                    " RETURNING epoch, seq",
+                    [self._node, LEASE_SECONDS, self.tenant],
+                ),
+            )
+            if found:
+                return Lease(*found[0])
+            if time.monotonic() > deadline:
+                raise BusyError("another node is changing this memory; try again")
+            time.sleep(_RETRY_SECONDS)
+
+    def renew(self, lease: Lease) -> None:
+        """Hold a lease for longer, unless another node has it by now. Raises UnavailableError."""
+        self._database.write(
+            self.tenant,
+            Statement(
+                "UPDATE mnemark.heads SET lease_until = clock_timestamp() + make_interval(secs => %s)"
+                " WHERE tenant = %s AND epoch = %s AND lease_owner <> ''",
+                [LEASE_SECONDS, self.tenant, lease.epoch],
+            ),
+        )
+
+    def release(self, lease: Lease) -> None:
+        """Let others have the lease. Raises UnavailableError; then it ends by itself."""
+        self._database.write(self.tenant, self._end(lease))
+
+    def _end(self, lease: Lease) -> Statement:
+        return Statement(
+            "UPDATE mnemark.heads SET lease_owner = '', lease_until = '-infinity'"
+            " WHERE tenant = %s AND epoch = %s",
+            [self.tenant, lease.epoch],
+        )
+
+    def push(self, lease: Lease, files: Mapping[str, bytes | None], *, base: int) -> frozenset[int]:
+        """Write documents, end the lease, and return the numbers of their rows; None removes a file.
+
+        Args:
+            lease: the lease under which they were changed.
+            files: what they hold by now, with all pieces up to `base`.
+            base: the last row that the node had when it read them. What was appended to a log since then
+                stays behind what is written here.
+
+        Raises:
+            FencedError: another node has taken the lease, or appended to a log that is removed here: nothing
+                was written.
+            UnavailableError: the database does not answer.
+        """
+        with self._database.writing(self.tenant) as connection:
+            row = connection.execute(
+                "SELECT seq, epoch FROM mnemark.heads WHERE tenant = %s FOR UPDATE", [self.tenant]
+            ).fetchone()
+            if row is None or row[1] != lease.epoch:
+                raise FencedError("another node changed this memory meanwhile; try again")
+            seq = row[0]
+            made = []
+            for path, data in files.items():
+                seq += 1
+                made.append(seq)
+                self._put(connection, Part(seq, path, 0, "x" if data is None else "d", data or b""), base)
+            erased = seq if any(path.endswith(LOG) for path in files) else 0
+            connection.execute(
+                "UPDATE mnemark.heads SET seq = %s, erased = greatest(erased, %s) WHERE tenant = %s",
+                [seq, erased, self.tenant],
+            )
+            if erased:
+                connection.execute("DELETE FROM mnemark.packs WHERE tenant = %s", [self.tenant])
+            text, values = self._end(lease)
+            connection.execute(text.encode(), values)
+        return frozenset(made)
+
+    def _put(self, connection: Connection, part: Part, base: int) -> None:
+        where = [self.tenant, part.path, base]
+        if part.kind == "x":
+            later = connection.execute(
+                "SELECT FROM mnemark.parts WHERE tenant = %s AND path = %s AND seq > %s LIMIT 1", where
+            )
+            if later.fetchone() is not None:
+                raise FencedError("somebody is still writing to what was to be removed; try again")
+        connection.execute("DELETE FROM mnemark.parts WHERE tenant = %s AND path = %s AND seq <= %s", where)
+        connection.execute(
+            "UPDATE mnemark.parts SET at = at + %s - (SELECT min(at) FROM mnemark.parts"
+            " WHERE tenant = %s AND path = %s AND seq > %s) WHERE tenant = %s AND path = %s AND seq > %s",
+            [len(part.data), *where, *where],
+        )
+        connection.execute(
+            "INSERT INTO mnemark.parts (tenant, seq, path, at, kind, data) VALUES (%s, %s, %s, 0, %s, %s)",
+            [self.tenant, part.seq, part.path, part.kind, part.data],
+        )
+
+
+def _part(row: Sequence[Any]) -> Part:
+    seq, path, at, kind, data = row
+    return Part(seq, path, at, kind, bytes(data))

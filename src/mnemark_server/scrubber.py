@@ -1,0 +1,87 @@
+"""Clear what was erased from the pages of the tables."""
+
+import logging
+import queue
+import threading
+from typing import Final
+
+import psycopg
+from psycopg import sql
+
+from mnemark.errors import MnemarkError
+from mnemark_server.database import Connection, Database
+
+_CLEAR: Final = "clear"
+_END: Final = "end"
+_AGAIN: Final = 5.0
+"""Seconds after which clearing that failed is tried again."""
+_log = logging.getLogger("mnemark.server")
+
+
+def vacuum(connection: Connection) -> None:
+    """Clear what was deleted from the tables, which stay in use meanwhile."""
+    connection.execute("VACUUM mnemark.parts, mnemark.lines, mnemark.packs")
+
+
+def scrub(connection: Connection) -> list[str]:
+    """Write the tables anew, without the free space that may hold what was erased; return those in use.
+
+    Each table is closed to all for as long as that takes: it is for quiet hours.
+    """
+    busy = []
+    tables = connection.execute(
+        "SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid"
+        " WHERE i.inhparent = ANY (ARRAY['mnemark.parts'::regclass, 'mnemark.lines'::regclass]) ORDER BY 1"
+    ).fetchall()
+    connection.execute("SET lock_timeout = '10s'")
+    for (name,) in (*tables, ("packs",)):
+        try:
+            connection.execute(sql.SQL("VACUUM (FULL) mnemark.{}").format(sql.Identifier(name)))
+        except psycopg.errors.LockNotAvailable:
+            busy.append(name)
+    connection.execute("CHECKPOINT")  # the files that were replaced are gone only after one
+    return busy
+
+
+class Scrubber:
+    """One thread of a node that clears the tables when somebody erased something."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._orders: queue.Queue[str] = queue.Queue()
+        self._thread = threading.Thread(target=self._run, name="mnemark-scrub", daemon=True)
+        self._thread.start()
+
+    def want(self) -> None:
+        """Have the tables cleared soon."""
+        self._orders.put(_CLEAR)
+
+    def close(self) -> None:
+        """End the thread; what was wanted is done before."""
+        self._orders.put(_END)
+        self._thread.join()
+
+    def _run(self) -> None:
+        order = self._orders.get()
+        while order != _END:
+            while not self._orders.empty() and order != _END:  # many erasures share one run
+                order = self._orders.get()
+            if self._clear() or order == _END:
+                order = order if order == _END else self._orders.get()
+            else:
+                order = self._next(_AGAIN)
+
+    def _next(self, seconds: float) -> str:
+        try:
+            return self._orders.get(timeout=seconds)
+        except queue.Empty:
+            return _CLEAR
+
+    def _clear(self) -> bool:
+        try:
+            with self._database.owning() as connection:
+                vacuum(connection)
+        except (MnemarkError, psycopg.Error) as error:
+            _log.warning("what was erased is not cleared from the tables yet: %s", error)
+            return False
+        return True

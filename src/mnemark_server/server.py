@@ -1,0 +1,134 @@
+"""Run a node: HTTP and MCP for the tenants of a database."""
+
+import asyncio
+import contextlib
+import logging
+import tempfile
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import uvicorn
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from mnemark.errors import MnemarkError
+from mnemark.files import platform
+from mnemark.retrieval.searcher import load_words
+from mnemark_interfaces.http.app import Api
+from mnemark_interfaces.http.guard import Activity
+from mnemark_server.database import Database, connect
+from mnemark_server.guard import KeyGuard, Keys
+from mnemark_server.limits import Limits
+from mnemark_server.metrics import Metrics
+from mnemark_server.migrations import missing
+from mnemark_server.nightly import Nightly
+from mnemark_server.node import MOST_OPEN, Tenants
+
+PORT: Final = 8_765
+DRAIN_SECONDS: Final = 20
+_MOST_CONNECTIONS: Final = 1_000
+_log = logging.getLogger("mnemark.server")
+
+
+class Settings(NamedTuple):
+    """Options of a node."""
+
+    database: str
+    host: str = "127.0.0.1"
+    port: int = PORT
+    folder: Path | None = None
+    """Where the folders of tenants are made; a temporary one by default. It is this node's alone."""
+    most_open: int = MOST_OPEN
+
+
+class Node:
+    """What a node consists of."""
+
+    def __init__(self, settings: Settings, home: Path) -> None:
+        self.database = Database(settings.database)
+        self.metrics = Metrics()
+        self.tenants = Tenants(
+            self.database, home, most_open=settings.most_open, filling=self.metrics.filling
+        )
+        self.activity = Activity()
+        self.draining = False
+        self.nightly = Nightly(self.database, self.tenants)
+        self._api = Api(self.tenants, self.activity, pages=False)
+
+    def app(self, around: Callable[[], Any]) -> KeyGuard:
+        """Return the application, which runs inside of `around`, behind its guard."""
+        app = self._api.app(around)
+        app.routes[:0] = [
+            Route("/livez", self._live, methods=["GET"]), Route("/readyz", self._ready, methods=["GET"]),
+            Route("/metrics", self._metrics, methods=["GET"]),
+        ]  # fmt: skip
+        return KeyGuard(app, Keys(self.database), Limits(), self.metrics, self.activity)
+
+    async def _live(self, _: Request) -> Response:
+        return Response("alive\n", media_type="text/plain")
+
+    async def _ready(self, _: Request) -> Response:
+        reason = "draining" if self.draining else await asyncio.to_thread(self._not_ready)
+        return Response(f"{reason or 'ready'}\n", 503 if reason else 200, media_type="text/plain")
+
+    def _not_ready(self) -> str:
+        try:
+            with self.database.owning() as connection:
+                lacking = missing(connection)
+        except MnemarkError as error:
+            return str(error)
+        return "the database is not migrated; run `mnemark db migrate`" if lacking else ""
+
+    async def _metrics(self, _: Request) -> Response:
+        text = await asyncio.to_thread(self.metrics.text, self.tenants, self.database)
+        return Response(text, media_type="text/plain; version=0.0.4")
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, node: Node) -> None:
+        super().__init__(config)
+        self._node = node
+
+    async def shutdown(self, sockets: Any = None) -> None:
+        self._node.draining = True
+        await super().shutdown(sockets)
+
+
+def serve(settings: Settings, *, on_ready: Callable[[str], None]) -> None:
+    """Run until SIGTERM or Ctrl-C, then finish running requests; call `on_ready` with the address.
+
+    Raises:
+        UnavailableError: the database does not answer.
+        MnemarkError: it is not migrated.
+    """
+    platform.give_back_memory()
+    with connect(settings.database) as connection:
+        if missing(connection):
+            raise MnemarkError("the database is not migrated; run `mnemark db migrate`")
+    load_words()
+    with contextlib.ExitStack() as stack:
+        home = settings.folder or Path(
+            stack.enter_context(tempfile.TemporaryDirectory(prefix="mnemark-node-"))
+        )
+        node = Node(settings, home)
+        stack.callback(node.database.close)
+
+        @contextlib.asynccontextmanager
+        async def alive() -> AsyncIterator[None]:
+            on_ready(f"http://{settings.host}:{settings.port}")
+            node.nightly.start()
+            yield
+            await asyncio.to_thread(node.nightly.close)
+
+        config = uvicorn.Config(
+            node.app(alive), host=settings.host, port=settings.port, ws="none", lifespan="on",
+            log_config=None, access_log=False, limit_concurrency=_MOST_CONNECTIONS, server_header=False,
+            date_header=False, timeout_keep_alive=30, timeout_graceful_shutdown=DRAIN_SECONDS,
+            proxy_headers=False,
+        )  # fmt: skip
+        server = _Server(config, node)
+        server.run()
+        if not server.started:
+            raise MnemarkError(f"cannot listen on {settings.host}:{settings.port}; see the messages above")
