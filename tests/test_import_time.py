@@ -115,6 +115,32 @@ def test_a_start_loads_and_compiles_what_it_needs(
     ], counts  # fmt: skip
 
 
+_NOT_FOR_A_PROMPT = (
+    "tomllib", "mnemark.files.journal", "mnemark.files.listing", "mnemark.files.sessions",
+    "mnemark.files.workspace", "mnemark.summary.tool_titles", "mnemark.text.redaction.key_formats",
+)  # fmt: skip
+"""What a prompt that asks nothing needs none of: its words are kept for all that."""
+
+
+@pytest.mark.parametrize(("said", "reads"), [("run the tests", True), ("go on", False)])
+def test_a_prompt_that_asks_nothing_is_kept_and_loads_little(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, *, reads: bool
+) -> None:
+    monkeypatch.setenv("MNEMARK_CONFIG", str(tmp_path / "none.toml"))
+    root = tmp_path / "memory"
+    subprocess.run([sys.executable, "-m", "mnemark", "init", str(root)], check=True, timeout=60)
+    told = _LOADED.replace('print("rjieba" in sys.modules,', "print(*sys.modules,")
+    ran = subprocess.run(
+        [sys.executable, "-c", told, "hook", "prompt", "--agent", "claude-code", "--alone", "-w", str(root)],
+        input=json.dumps(_PROMPT | {"cwd": str(tmp_path), "prompt": said}),
+        capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+    loaded = ran.stderr.split()
+    assert [path.read_text("utf-8") for path in (root / ".mnemark/hooks").glob("*.said")] == [said]
+    assert [name for name in _NOT_FOR_A_PROMPT if name in loaded] == []
+    assert ("mnemark.text.words.stopwords" in loaded) is reads
+
+
 def test_a_hook_alone_reads_chinese_without_the_dictionary(tmp_path: Path) -> None:
     (tmp_path / "note.md").write_text("备份在凌晨三点运行。\n", encoding="utf-8")
     subprocess.run([sys.executable, "-m", "mnemark", "sync", "-w", str(tmp_path)], check=True, timeout=60)

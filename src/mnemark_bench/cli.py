@@ -116,7 +116,7 @@ def lived(
     *,
     derived: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Recorded notes of a model on the turns, as JSON lines."),
+        typer.Option(metavar="FILE", help="Recorded notes of a model on the messages, as JSON lines."),
     ] = None,
     named: Annotated[
         bool, typer.Option("--named", help="Keep named speakers; else they are a user and assistants.")
@@ -126,7 +126,7 @@ def lived(
     limit: Limit = None,
     json: Json = False,
 ) -> None:
-    """Measure what use does to recall: bare turns, and sessions ended and consolidated."""
+    """Measure what use does to recall: bare messages, and sessions ended and consolidated."""
     results = lived_bench.run(
         folder, derived=derived, named=named, embedder=embedder, keep=keep, limit=limit, tell=say
     )
@@ -197,7 +197,9 @@ def speed(
 def extract(
     path: Annotated[
         Path,
-        typer.Argument(metavar="PATH", help="A file of labelled turns (.jsonl), or a folder of such files."),
+        typer.Argument(
+            metavar="PATH", help="A file of labelled messages (.jsonl), or a folder of such files."
+        ),
     ],
     *,
     mistakes: Annotated[
@@ -212,8 +214,8 @@ def extract(
 ) -> None:
     """Measure what is learned by rule.
 
-    On labelled turns: precision and recall. On a folder with owners.jsonl (plain statements of people about
-    themselves): how many are kept. On one with corpus.jsonl (conversations): how many lines are kept.
+    On labelled messages: precision and recall. On a folder with owners.jsonl (plain statements of people
+    about themselves): how many are kept. On one with corpus.jsonl (conversations): how many lines are kept.
     """
     if any((path / name).exists() for name in ("owners.jsonl", "corpus.jsonl")):
         kept = learned.run(path, sample=sample, seed=seed)
@@ -375,7 +377,7 @@ def record(
     *,
     json: Json = False,
 ) -> None:
-    """Measure how long saving a turn or fact takes.
+    """Measure how long saving a message or fact takes.
 
     Compares with a plain write and fsync.
     """

@@ -5,10 +5,13 @@ import io
 import os
 import sys
 from contextlib import suppress
-from typing import Final, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from mnemark._version import __version__
 from mnemark_interfaces.process import INTERRUPTED, abandon_stdout, debugging, holds_nothing
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _WAITED_FOR: Final = frozenset({"hook", "mcp", "read", "recall", "search"})
 """The commands whose end an agent waits for."""
@@ -79,6 +82,13 @@ def _run(arguments: list[str]) -> int:
     return 0
 
 
+def _memory_used_in(folder: "Path") -> "Path | None":
+    """Return the memory that agents use in a folder, as `memory_used_in` of their settings does."""
+    from mnemark_agents.connect.used import memory_used_in
+
+    return memory_used_in(folder)
+
+
 def _answered_at_once(arguments: list[str]) -> bool:
     """Run a command that agents or people wait for without loading the command line."""
     if arguments[:1] in (["search"], ["recall"], ["read"]):
@@ -89,7 +99,7 @@ def _answered_at_once(arguments: list[str]) -> bool:
         gc.disable()  # it ends before there is anything to collect
         from mnemark_agents.hook.command import run
 
-        return run(arguments[1:]) is not None
+        return run(arguments[1:], _memory_used_in) is not None
     if arguments[:1] == ["mcp"]:
         from mnemark_interfaces.mcp.front import quick
 

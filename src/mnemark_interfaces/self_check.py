@@ -106,7 +106,7 @@ def _notes(place: Place) -> str:
 
 def _turns(place: Place) -> str:
     _written_and_found(place, "--session", "check:1")
-    return "a turn is written and found, in English and Chinese"
+    return "a message is written and found, in English and Chinese"
 
 
 def _written_and_found(place: Place, *more: str) -> None:

@@ -16,6 +16,7 @@ from mnemark.memory.memory import Memory
 from mnemark.memory.review.attention import Attention
 from mnemark.memory.transfer.brought import Brought
 from mnemark.memory.transfer.imports import format_titles
+from mnemark.text.speaker import READ_AS
 from mnemark.types import Problem
 from mnemark_interfaces import speech
 from mnemark_interfaces.output import out, safe, safe_line, say, spoken
@@ -43,6 +44,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     embedder: str
     unembedded: int
     """Texts that the embedder has not read yet; 0 for those that take no time."""
+    embedder_problem: str
+    """Why there is no embedder, so that searches find words only; empty where there is one."""
     inner: tuple[str, ...]
     """Folders inside that are separate workspaces, which are not indexed."""
     unread: Mapping[str, int]
@@ -65,13 +68,14 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
         left = ahead(memory.workspace.index, memory.config.ignore)
         settings = load_reported(memory.root).problems
         span = off_record.load(memory.root).current()
+        embeddings = memory.workspace.searcher.embeddings
         return cls(
             off_record="" if span is None else off_record.told(span),
             workspace=stats.root, files=stats.files, passages=stats.passages, kinds=stats.kinds,
             scopes=stats.scopes, projects=len(folders(memory.root)), bytes=stats.bytes,
             outdated=left.outdated, stale=stats.stale, embedder=memory.config.embedder,
-            unembedded=memory.workspace.searcher.embeddings.state.waiting, inner=left.inner,
-            unread=left.unread,
+            unembedded=embeddings.state.waiting, embedder_problem=embeddings.unavailable(),
+            inner=left.inner, unread=left.unread,
             problems=(*settings, *warnings, *left.problems, *stats.problems),
             attention=tuple(one for one in memory.attention() if one.what != "skipped"),
             mounts=tuple(mount_states(memory.workspace)), brought=tuple(memory.browse.brought()),
@@ -111,7 +115,7 @@ def show(found: Status) -> None:
 
 
 def _passages(found: Status, words: speech.CommandWords) -> str:
-    kinds = words.listed(counted(count, kind) for kind, count in found.kinds.items())
+    kinds = words.listed(counted(count, READ_AS.get(kind, kind)) for kind, count in found.kinds.items())
     number = f"{found.passages:,}"
     return words("{value} ({more})", value=number, more=kinds) if kinds else number
 
@@ -133,6 +137,12 @@ def _index(found: Status, words: speech.CommandWords) -> str:
 
 
 def _embedder(found: Status, words: speech.CommandWords) -> str:
+    if found.embedder_problem:
+        reason = spoken(found.embedder_problem)
+        return words(
+            "{embedder}: {reason}; until then searches find words only",
+            embedder=found.embedder, reason=reason,
+        )  # fmt: skip
     if not found.unembedded:
         return words("none") if found.embedder == "none" else found.embedder
     texts = counted(found.unembedded, "text")
@@ -142,7 +152,7 @@ def _embedder(found: Status, words: speech.CommandWords) -> str:
 def brought_words(one: Brought, titles: Mapping[str, str]) -> str:
     """Return what was imported in words: how much, from where, of when, with whom."""
     words = speech.words()
-    counts = [(one.sessions, "talk"), (one.turns, "turn"), (one.notes, "note")]
+    counts = [(one.sessions, "talk"), (one.turns, "message"), (one.notes, "note")]
     much = words.listed(counted(count, name) for count, name in counts if count)
     told = words("{much} from {title}", much=much, title=safe_line(titles.get(one.format, one.format)))
     if one.began:

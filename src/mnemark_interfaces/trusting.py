@@ -23,9 +23,9 @@ def check_trust(root: Path) -> None:
         return
     if not can_ask():
         say(
-            "{path} was copied, moved or made elsewhere, so it is read with care: its settings do nothing "
-            "that could harm, and who spoke in it is not believed. `mnemark trust {path}` shows what would "
-            "change.",
+            "{path} was not made by mnemark on this machine, so it is read with care: its settings do "
+            "nothing that could harm, and who spoke in it is not believed. If it is yours, or you wrote its "
+            "settings by hand, run `mnemark trust {path}`, which first shows what changes.",
             path=safe(str(root)),
         )
         return
@@ -40,7 +40,11 @@ def check_trust(root: Path) -> None:
 def show(root: Path, allowed: list[str]) -> None:
     """Print what trusting a folder allows."""
     name = safe(str(root)).replace("\n", "\\n")  # a name is no place for lines of its own
-    say("{path} was copied, moved or made elsewhere. If you trust it:", path=name)
+    say(
+        "{path} was not made by mnemark on this machine: it was copied or moved here, or its settings were "
+        "written by hand. If you trust it:",
+        path=name,
+    )
     for line in allowed:
         hint(f"- {safe(line)}")
 

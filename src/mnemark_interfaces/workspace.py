@@ -20,7 +20,7 @@ from mnemark.errors import (
 from mnemark.files import links, listing, trust
 from mnemark.files.layout import CONFIG, PRIVATE, find_root
 from mnemark.files.private import private
-from mnemark.files.projects import Project, top_of
+from mnemark.files.projects import Project
 from mnemark.files.scan import scan
 from mnemark.files.scopes import check_known
 from mnemark_agents import daemon
@@ -134,24 +134,18 @@ def _around(current: Path | None, *, any_folder: bool) -> Subject:
 
 
 def _of_agents(current: Path) -> Subject | None:
-    """Return the memory that agents use in a repository, or in the home folder; None where there is none.
+    """Return the memory that agents use in a folder, and its project; None where there is none.
 
     Raises:
         NotFoundError: they use several.
     """
-    top = top_of(os.path.realpath(current))
-    if not top and current != Path.home():
-        return None
-    from mnemark_agents.connect.connections import memories
+    from mnemark_agents.connect.used import memory_used_in
     from mnemark_agents.hook.project import project_of
 
-    found = memories(Path(top) if top else None)
-    if len(found) > 1:
-        names = ", ".join(map(str, found))
-        raise NotFoundError(f"your agents use several memories: {names}; choose one with -w")
-    if not found:
+    if (root := memory_used_in(current)) is None:
         return None
-    root, project = found[0], project_of(found[0], "", str(current))
+
+    project = project_of(root, "", str(current))
     if project.scope:
         text = "Memory of your agents: {path} with {scope} (-w chooses another)"
     else:

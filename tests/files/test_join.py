@@ -190,3 +190,34 @@ def test_texts_are_joined_the_same_from_either_side(base: bytes | None, ours: by
 @given(texts, texts)
 def test_without_a_base_each_line_of_both_is_there(ours: bytes, theirs: bytes) -> None:
     assert {*ours.split(b"\n"), *theirs.split(b"\n")} <= set(join_texts(None, ours, theirs).data.split(b"\n"))
+
+
+CALL = "- 15:30 Bash: make {} <!-- observed: {} -->"
+
+
+def test_two_tool_calls_of_one_minute_are_no_versions_of_one() -> None:
+    """The note of a day that both machines began has no version that both had."""
+    head = "# 2026-02-13\n\n## Observations\n\n"
+    one, other = (f"{head}{CALL.format('coffee', name)}\n".encode() for name in (EARLY, LATE))
+    for ours, theirs in ((one, other), (other, one)):
+        joined = join_texts(None, ours, theirs)
+        assert (
+            joined.data.decode() == f"{head}{CALL.format('coffee', EARLY)}\n{CALL.format('coffee', LATE)}\n"
+        )
+        assert not joined.doubled
+        assert join_texts(None, joined.data, theirs).data == joined.data
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (CALL.format("coffee", EARLY), CALL.format("coffee for two", EARLY)),
+        ("- 15:30 buy milk at the shop", "- 15:30 buy milk at the market"),
+    ],
+)
+def test_an_entry_that_may_be_the_other_edited_is_marked(one: str, other: str) -> None:
+    versions = [f"# 2026-02-13\n\n{line}\n".encode() for line in (one, other)]
+    joined = join_texts(None, *versions)
+    assert joined == join_texts(None, *reversed(versions))
+    assert joined.doubled
+    assert all(joined.data.decode().count(line + "\n") == 1 for line in (one, other))

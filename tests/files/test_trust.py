@@ -306,15 +306,39 @@ def test_the_command_says_what_trust_allows_and_takes_it_back(tmp_path: Path) ->
     root = foreign(tmp_path / "w")
     (root / "mnemark.toml").write_text('reranker = "/abs"\n')
     done = run("search", "walrus", "-w", str(root))
-    assert "was copied, moved or made elsewhere" in done.stderr
+    assert "was not made by mnemark on this machine" in done.stderr
     assert f"mnemark trust {root}" in done.stderr
     done = run("trust", str(root), code=2)
     for words in ("reranker", "sessions", "facts", PRIVATE, "--yes"):
         assert words in done.stderr
     assert "is trusted" in run("trust", str(root), "--yes").stdout
-    assert "elsewhere" not in run("search", "walrus", "-w", str(root)).stderr
+    assert "on this machine" not in run("search", "walrus", "-w", str(root)).stderr
     assert "is not trusted" in run("trust", str(root), "--revoke").stdout
     assert json.loads(run("trust", str(root), "--yes", "--json").stdout)["trusted"] is True
+
+
+@pytest.mark.parametrize("kind", ["of my own", "cloned"])
+def test_settings_written_by_hand_are_told_from_a_clones_by_their_person_alone(
+    tmp_path: Path, kind: str
+) -> None:
+    """Nothing in a folder tells them apart, so both wait; the message says what to type, and why."""
+    root = tmp_path / "w"
+    root.mkdir()
+    if kind == "cloned":
+        (root / ".git").mkdir()
+        (root / ".git/HEAD").write_text("ref: refs/heads/main\n")
+    (root / "mnemark.toml").write_text('embedder = "none"\nreranker = "/abs"\n')
+    (root / "notes.md").write_text("The walrus pays nine crowns.\n")
+    done = run("search", "walrus", "-w", str(root))
+    assert "nine crowns" in done.stdout
+    assert f"If it is yours, or you wrote its settings by hand, run `mnemark trust {root}`" in done.stderr
+    told = run("status", "-w", str(root)).stderr
+    assert f"reranker. If you wrote them, or looked at them and want them, run `mnemark trust {root}`" in told
+    assert config.load(root).reranker == ""
+    run("trust", str(root), "--yes")
+    trust.look_again(root)
+    assert config.load(root).reranker == "/abs"
+    assert run("search", "walrus", "-w", str(root)).stderr.count("mnemark trust") == 0
 
 
 def test_a_folder_that_another_process_makes_while_we_look_is_ours(

@@ -356,6 +356,7 @@ NAMES: Final = frozenset(
 """Names of programs, formats, settings, options and columns, which are the same in Chinese."""
 _LATIN: Final = re.compile(r"[A-Za-z][A-Za-z'’-]+")
 _HAN: Final = re.compile(r"[\u3400-\u9fff]")
+_TURN: Final = re.compile(r"(?i)\bturns?\b(?! (?:it|a)\b)")
 _OWN: Final = re.compile(
     r"<!--.*?-->|`[^`]*`"  # comments and commands
     r"|'[^']*'"  # what was given
@@ -371,6 +372,8 @@ _FOR_MODELS: Final = ("recall", "prompt", "read")
 def foreign(language: str, arguments: list[str], ran: Ran, own: frozenset[str]) -> Iterator[str]:
     """Yield the lines of a command that hold words of the other language, but for those of the memory.
 
+    So does "turn", which is a word of the API and the format: people read "message".
+
     Args:
         language: of the memory, and of the command.
         arguments: the command line.
@@ -384,7 +387,7 @@ def foreign(language: str, arguments: list[str], ran: Ran, own: frozenset[str]) 
     for line in (*data, *ran.err.splitlines()):
         said = _OWN.sub("", line)
         if language == "en":
-            strange = bool(_HAN.search(said))
+            strange = bool(_HAN.search(said) or (_TURN.search(said) and "--kind" not in arguments))
         else:
             strange = any(word not in own and word not in arguments for word in _LATIN.findall(said))
         if strange:

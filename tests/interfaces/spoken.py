@@ -14,6 +14,7 @@ from interfaces.web_words import both
 from mnemark.memory.forgetting import receipt
 from mnemark.memory.undo import revert
 from mnemark.present import changes
+from mnemark.text.speaker import READ_AS
 from mnemark.types import KINDS
 from mnemark_agents.connect.connections import State
 from mnemark_interfaces import help as helping
@@ -66,7 +67,7 @@ def _tables() -> Iterator[str]:
     yield from (*learn.STATUSES.values(), *_SPOKEN.values(), *self_check._ENDS.values())
     yield from (*merge._WORDS.values(), *mount._STATES.values())
     yield from (*changes._STEPS, *changes._DONE, *get_args(State))
-    yield from (f"{{n}} {kind}s" for kind in (*KINDS, *_COUNTED))
+    yield from (f"{{n}} {READ_AS.get(kind, kind)}s" for kind in (*KINDS, *_COUNTED))
     yield from (*_VALUES, *_PROGRESS)
 
 

@@ -1,4 +1,7 @@
 import sys
+from collections.abc import Callable
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -133,3 +136,49 @@ def test_outside_of_a_workspace_the_memory_of_agents_is_named(
     (tmp_path / "mnemark").mkdir()
     with pytest.raises(NotFoundError, match=r"-w .*mnemark, or create"):
         workspace.place(None, current=tmp_path)
+
+
+@pytest.mark.parametrize("chosen", ["none", "fastembed:some/model"])
+def test_doctor_tells_once_that_there_is_no_embedder(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, chosen: str
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", without("fastembed"))
+    shell.write("a.md", "# One\n")
+    shell.write("mnemark.toml", f'embedder = "{chosen}"\n')
+    shell("sync")
+    for command in (["doctor"], ["doctor", "--fix"], ["verify"]):
+        lines = shell(*command).out.splitlines()
+        told = [line for line in lines if "embedder" in line or "vectors" in line or "fastembed is" in line]
+        assert len([line for line in told if "change of the setting" not in line]) == 1, told
+    if chosen != "none":
+        assert 'run: pip install "mnemark[fastembed]"' in told[0], "verify says what to type, too"
+
+
+def without(package: str) -> Callable[..., ModuleSpec | None]:
+    """Return `find_spec` of an environment that a package is missing in."""
+    return lambda name, *more: None if name == package else find_spec(name, *more)
+
+
+def test_an_embedder_whose_extra_is_missing_is_named_with_what_to_type(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a new user meets it: the setting is made, and nothing was installed for it."""
+    monkeypatch.setattr("importlib.util.find_spec", without("fastembed"))
+    shell("init")
+    shell.write("mnemark.toml", 'embedder = "fastembed:some/model"\n')
+    shell.write("a.md", "The tea is green.\n")
+    fix = 'fastembed is not installed; run: pip install "mnemark[fastembed]"'
+    found = shell("search", "tea")
+    assert ("The tea is green." in found.out, found.code) == (True, 0)
+    assert found.err.count(fix) == 1
+    assert f"Note: search by meaning: {fix}" in found.err
+    answer = shell("search", "tea", "--json").data
+    assert (answer["mode"], answer["degraded"]) == ("lexical", [f"dense: {fix}"])
+    assert shell("recall", "what colour is the tea?").err.count(fix) == 1
+    assert shell("doctor").out.count(fix) == 1
+    status = shell("status")
+    assert f"{fix}; until then searches find words only" in status.out
+    assert shell("status", "--json").data["embedder_problem"] == fix
+    shell.write("mnemark.toml", "")
+    assert "until then" not in shell("status").out
+    assert shell("status", "--json").data["embedder_problem"] == ""

@@ -2,11 +2,13 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from forked import mnemark
 from mnemark.errors import UsageError
-from mnemark.files import layout, new_workspace
+from mnemark.files import layout, new_workspace, platform
 from mnemark.files.new_workspace import new_scope
 from mnemark_agents import homes
 from mnemark_agents.connect import connect
@@ -232,3 +234,35 @@ def test_settings_that_cannot_be_read_are_left_aside(shell: Shell, home: Path, s
     (home / ".codex/hooks.json").write_text("{ not json", "utf-8")
     assert "Turin" in shell("search", "coffee").out
     assert json.loads((home / ".claude/settings.json").read_text("utf-8"))["hooks"]
+
+
+def hooked(event: str, folder: Path, **data: Any) -> dict[str, Any]:
+    """Return what a hook without -w answers an agent that works in a folder."""
+    given = json.dumps({"session_id": "one", "cwd": str(folder), **data}).encode()
+    done = mnemark("hook", event, "-a", "claude-code", "--alone", given=given, cwd=folder)
+    assert done.returncode == 0
+    found = json.loads(done.stdout)
+    assert isinstance(found, dict)
+    return found
+
+
+def test_a_hook_without_a_folder_uses_the_memory_of_the_agents(shell: Shell, home: Path, shop: Path) -> None:
+    """As its help says, and as commands do there."""
+    (shop / "src").mkdir()
+    assert "Turin" in json.dumps(hooked("session-start", shop / "src"))
+    did = {"tool_name": "Bash", "tool_input": {"command": "make coffee"}, "tool_response": {"stdout": "Done"}}
+    assert hooked("tool", shop / "src", **did) == {}
+    assert "make coffee" in shell("search", "make coffee", "--kind", "observation").out
+    assert (home / "mnemark/projects/shop/PROJECT.md").exists()
+    assert sorted(path.name for path in shop.iterdir()) == [".git", "README.md", "src"]
+
+
+def test_a_hook_guesses_no_memory(home: Path, shop: Path, tmp_path: Path) -> None:
+    other = home / "other"
+    new_workspace.init(other)
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    assert hooked("session-start", outside) == {}, "no repository, so no memory of an agent's"
+    connect.apply(connect.plan(connect.host_of("codex"), other))
+    assert hooked("session-start", shop) == {}
+    assert "your agents use several memories" in (platform.state_folder() / "hook.log").read_text("utf-8")

@@ -73,11 +73,11 @@ def test_an_empty_folder_is_left_as_it_is(shell: Shell) -> None:
 def test_a_missing_part_is_named_and_strict_makes_it_an_error(notes: Shell) -> None:
     notes.write("mnemark.toml", 'embedder = "api:some-model"\nembedder_url = "http://127.0.0.1:9/v1"\n')
     found = notes("search", "vectors")
-    assert (found.code, "Note: dense: " in found.err) == (0, True)
+    assert (found.code, "Note: search by meaning: " in found.err) == (0, True)
     strict = notes("search", "vectors", "--strict")
     assert strict.code == 4
     assert strict.out == found.out
-    assert strict.err.startswith("mnemark: dense: ")
+    assert strict.err.startswith("mnemark: search by meaning: ")
     assert strict.err.count("\n") == 1
 
 

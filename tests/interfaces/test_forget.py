@@ -129,7 +129,7 @@ def test_the_last_change_after_a_revert_is_the_revert_and_not_the_scratchpad_tha
     shell("revert", "--session", "s")
     pad = (shell.folder / "SCRATCHPAD.md").read_text()
     assert "parser" not in pad
-    assert "Found by searches again: turns and notes" in shell("undo").out
+    assert "Found by searches again: messages and notes" in shell("undo").out
     assert (shell.folder / "SCRATCHPAD.md").read_text() == pad
 
 

@@ -56,10 +56,10 @@ def test_what_came_is_told_at_once(shell: Shell, export: Path) -> None:
     shell("init")
     brought = shell("import", str(export))
     assert brought.out.startswith(
-        "Imported from Claude: 1 session, 3 turns\n  from 2025-03-02 to 2026-01-20\n"
+        "Imported from Claude: 1 session, 3 messages\n  from 2025-03-02 to 2026-01-20\n"
     )
     assert "`mnemark learn`: by rule, at no cost" in brought.err
-    assert "1 talk, 3 turns from Claude, 2025-03-02 – 2026-01-20" in shell("status").out
+    assert "1 talk, 3 messages from Claude, 2025-03-02 – 2026-01-20" in shell("status").out
     assert json.loads(shell("status", "--json").out)["brought"][0]["began"] == "2025-03-02"
 
 

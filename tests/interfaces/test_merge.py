@@ -32,18 +32,34 @@ def other(shell: Shell, tmp_path: Path) -> Path:
 def test_a_merge_says_what_comes_and_is_taken_back(shell: Shell, other: Path) -> None:
     before = (shell.folder / "plan.md").read_bytes()
     shown = shell("merge", str(other), "--dry-run")
-    assert shown.out.startswith("Would bring: 1 turn, 2 joined files\n")
+    assert shown.out.startswith("Would bring: 1 message, 2 joined files\n")
     assert "Nothing was changed" in shown.err
     assert "mnemark undo" not in shown.err
     assert (shell.folder / "plan.md").read_bytes() == before
     merged = shell("merge", str(other))
-    assert merged.out.startswith("Merged: 1 turn, 2 joined files\n")
+    assert merged.out.startswith("Merged: 1 message, 2 joined files\n")
     assert "plan.md: both versions of some lines stand in it" in merged.out
     assert "from there" in (shell.folder / "sessions/chat.jsonl").read_text("utf-8")
     assert shell("merge", str(other)).out == "Nothing is new there.\n"
     undone = shell("undo")
     assert "The merge is taken back" in undone.out
     assert (shell.folder / "plan.md").read_bytes() == before
+
+
+def test_a_merge_is_no_recording_and_works_off_the_record(shell: Shell, other: Path) -> None:
+    assert shell("pause").code == 0
+    said = "This memory is off the record, and stays so"
+    assert said in shell("merge", str(other), "--dry-run").err
+    merged = shell("merge", str(other))
+    assert (merged.code, merged.out.startswith("Merged: 1 message, 2 joined files\n")) == (0, True)
+    assert said in merged.err
+    assert "from there" in shell("search", "from there").out
+    assert shell("merge", str(other), "--json").data["off_record"] is True
+    assert shell("add", "a line").code == 5, "it stays off the record"
+    assert shell("pause", "--end").code == 0
+    again = shell("merge", str(other))
+    assert (again.out, said in again.err) == ("Nothing is new there.\n", False)
+    assert "from there" in shell("search", "from there").out, "nothing that came is lost"
 
 
 def test_a_copy_on_the_same_machine_is_merged_as_from_another(
@@ -106,7 +122,7 @@ def test_a_memory_on_another_machine_comes_by_ssh(
     script.write_text('#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done\nshift 2\nexec sh -c "$*"\n', "utf-8")
     script.chmod(0o700)
     monkeypatch.setenv("PATH", f"{script.parent}{os.pathsep}{os.environ['PATH']}")
-    assert shell("merge", f"ssh:desktop:{other}").out.startswith("Merged: 1 turn")
+    assert shell("merge", f"ssh:desktop:{other}").out.startswith("Merged: 1 message")
     assert shell("merge", f"ssh://desktop{other}").out == "Nothing is new there.\n"
     wrong = shell("merge", "ssh:desktop:/nothing there")
     assert wrong.code

@@ -46,7 +46,7 @@ def test_what_is_installed_works_and_no_memory_is_touched(shell: Shell, tmp_path
     found = levels(ran.data)
     assert (ran.code, ran.data["works"]) == (0, True), ran.out
     for words in (
-        "runs with Python", "English and Chinese words", "files in", "a note is", "a turn is", "a fact is",
+        "runs with Python", "English and Chinese words", "files in", "a note is", "a message is", "a fact is",
         "the index takes up", "a hook", "a tool", "no agent is connected",
     ):  # fmt: skip
         assert [level for what, level in found.items() if words in what] == ["ok"], words

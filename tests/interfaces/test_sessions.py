@@ -36,7 +36,7 @@ def test_listed_and_ended_once(workspace: Shell) -> None:
     assert "Fixed: the importer keeps empty rows." in page
     again = workspace("sessions", "end", "chat:1")
     assert (again.code, again.out) == (0, "")
-    assert "No new turns" in again.err
+    assert "No new messages" in again.err
     undone = workspace("undo", ended["group"])
     assert undone.code == 0
     assert not (workspace.folder / ended["episodes"][0]).exists()

@@ -214,7 +214,7 @@ def test_where_the_answer_would_be_another_the_process_finds_its_own(
     for line in (["search", "backup"], ["search", "backup", "--strict"]):
         found = run(folder, tmp_path / "state", *line)
         assert found == run(folder, tmp_path / "nobody", *line)
-        assert "dense: " in found[2]
+        assert "search by meaning: " in found[2]
     assert answered(warm) == before + 5, "the daemon was asked, and said what keeps it from answering"
 
 

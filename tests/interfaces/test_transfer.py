@@ -144,7 +144,7 @@ def test_an_import_says_what_to_do_next(workspace: Shell, tmp_path: Path) -> Non
         encoding="utf-8",
     )
     told = workspace("import", "claude", str(tmp_path / "chats"))
-    assert "1 session, 1 turn" in told.out
+    assert "1 session, 1 message" in told.out
     assert "mnemark review learned" in told.err
     assert "mnemark forget --session" in told.err
 

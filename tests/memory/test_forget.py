@@ -450,7 +450,7 @@ def test_of_two_facts_of_one_sentence_the_one_that_is_meant_is_hidden(memory: Me
     receipt = memory.forget(query="Recife")
     assert [fact.value for fact in memory.facts()] == ["Porto"]
     assert ["Porto" in one.words for one in receipt.kept] == [True]
-    assert "Learned from the same turn, not hidden" in receipt.text
+    assert "Learned from the same message, not hidden" in receipt.text
     assert not said(memory, "Recife")
     memory.undo()
     assert {fact.value for fact in memory.facts()} == {"Recife", "Porto"}

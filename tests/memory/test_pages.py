@@ -11,6 +11,8 @@ from mnemark.extraction.candidate import TOPICS
 from mnemark.facts.keys import predicate_key
 from mnemark.facts.labels import label, labels
 from mnemark.facts.parse import parse
+from mnemark.present.facts import sentence
+from mnemark.present.words import Words
 
 NOW = datetime.now().astimezone() + timedelta(hours=1)
 
@@ -50,6 +52,30 @@ def test_core_memory_is_by_topic_in_the_persons_language(memory: Memory) -> None
     assert memory.why(f"USER.md#L{row}").id == fact.id
     memory.forget(id=fact.id)
     assert "上海" not in memory.context()
+
+
+@pytest.mark.parametrize(("short", "whole"), [("妈", "妈妈"), ("爸", "爸爸"), ("姐", "姐姐")])
+def test_a_subject_of_one_character_makes_no_curse(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, short: str, whole: str
+) -> None:
+    fact = memory.remember("city", "昆明", subject=short)
+    with monkeypatch.context() as earlier:  # a version that wrote 妈的
+        earlier.setattr("mnemark.facts.write.subject_label", lambda name, **_: name)
+        memory.consolidate(now=NOW)
+    path = memory.root / "MEMORY.md"
+    row = path.read_text("utf-8").splitlines().index(f"- {short}的城市：昆明") + 1
+    assert memory.why(f"MEMORY.md#L{row}").id == fact.id, "still known as a line of the fact"
+    memory.remember("pets", "一只猫", subject=short)
+    memory.consolidate(now=NOW)
+    core = path.read_text("utf-8")
+    assert f"- {whole}的城市：昆明\n" in core
+    assert f"- {short}的" not in core + memory.context()
+    assert sentence(fact, Words("zh")) == f"你{whole}住在昆明。"
+    memory.correct(fact.id, "大理")
+    core = path.read_text("utf-8")
+    assert f"- {whole}的城市：大理" in core, "at once"
+    assert "昆明" not in core
+    assert f"- {short}的" not in core
 
 
 def test_an_english_person_sees_english_whatever_the_file_says(memory: Memory) -> None:

@@ -54,7 +54,7 @@ def test_a_sound_workspace(root: Path, *, deep: bool) -> None:
     with Memory.open(root, config=LEXICAL, readonly=True) as memory:
         report = verify(memory.workspace, deep=deep)
         assert report.level == "ok", words(report)
-        assert "1 turns" in words(report)
+        assert "1 messages" in words(report)
         assert doctor(memory.workspace).level == "ok"
         assert not doctor(memory.workspace).fixed
     assert {name for name in tree(root) if "-wal" not in name} == {

@@ -36,7 +36,7 @@ def test_turns_of_another_machine_are_joined_and_found(memory: Memory) -> None:
     copy = copied(memory, log, line)
     before = (memory.root / log).read_bytes()
     shown = memory.consolidate(dry_run=True)
-    assert any("1 turn would be joined to sessions/chat" in note for note in shown.notes)
+    assert any("1 message would be joined to sessions/chat" in note for note in shown.notes)
     assert copy.exists()
     assert (memory.root / log).read_bytes() == before
     report = memory.consolidate()

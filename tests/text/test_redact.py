@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from linear import within
 from mnemark.errors import UsageError
 from mnemark.text.redaction import MARK
-from mnemark.text.redaction.redact import DEFAULT, redact
+from mnemark.text.redaction.key_formats import emails, key_blocks, keys_and_tokens
+from mnemark.text.redaction.redact import DEFAULT, may_hold_formats, redact
 from sampled import examples, sampled
 
 SALTED = DEFAULT.with_salt(b"only for these tests")
@@ -308,6 +309,13 @@ def test_twice_is_once(text: str) -> None:
     for rules in (SALTED.with_values(["correcthorse"]).with_patterns(["orse", "r+"]), DEFAULT):
         once = redact(text, rules).text
         assert redact(once, rules) == (once, ())
+
+
+@given(st.one_of(st.text(max_size=200), st.lists(_PIECES, max_size=25).map("".join)))
+@settings(max_examples=examples(200), deadline=None)
+def test_what_is_not_read_for_formats_holds_none(text: str) -> None:
+    found = [*key_blocks(text), *keys_and_tokens(text), *emails(text)]
+    assert may_hold_formats(text) or not found
 
 
 @given(st.one_of(st.text(max_size=200), st.lists(_PIECES, max_size=25).map("".join)))

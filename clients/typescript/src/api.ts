@@ -1877,6 +1877,7 @@ export interface components {
             review: string[];
             waiting: string[];
             problems: components["schemas"]["Problem"][];
+            off_record: boolean;
         };
         /**
          * MergedFile
@@ -2073,6 +2074,7 @@ export interface components {
             stale: string | null;
             embedder: string;
             unembedded: number;
+            embedder_problem: string;
             inner: string[];
             unread: {
                 [key: string]: number;

@@ -13,7 +13,7 @@ from mnemark.files.layout import FACTS, in_scope
 from mnemark.hashes import blake2b
 from mnemark.text.lazy_pattern import lazy_pattern
 
-VERSION: Final = 6
+VERSION: Final = 7
 State = tuple[int, int, int]
 """Modification time in nanoseconds, size and inode of a file."""
 Stamp = tuple[tuple[str, State], ...]

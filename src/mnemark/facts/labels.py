@@ -79,12 +79,19 @@ def label(predicate: str, *, chinese: bool) -> str:
 
 
 def subject_label(subject: str, *, chinese: bool) -> str:
-    """Return the name of a subject in a language; as it is if it is in that language, or has none there."""
+    """Return the name of a subject in a language; as it is if it is in that language, or has none there.
+
+    A Chinese name of one character is doubled where that names the same person: 妈 before 的 is a curse.
+
+    >>> [subject_label(name, chinese=True) for name in ("mother", "妈", "姐", "猫", "Ann")]
+    ['妈妈', '妈妈', '姐姐', '猫', 'Ann']
+    """
     key = subject_key(subject)
     name, _ = subjects().get(key, ("", ""))
-    if not name or is_chinese(subject) == chinese:
-        return subject
-    return name if chinese else key
+    if is_chinese(subject) == chinese:
+        is_short = chinese and len(subject) == 1 and subject_key(subject * 2) == key
+        return subject * 2 if is_short else subject
+    return (name if chinese else key) if name else subject
 
 
 def labels(predicate: str) -> tuple[str, ...]:

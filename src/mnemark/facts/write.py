@@ -132,14 +132,17 @@ def without_marker(text: str) -> str:
     return text.replace("<!--", "<! --")
 
 
-def core_entry(fact: Fact, *, chinese: bool | None = None, translated: bool = True) -> str:
+def core_entry(
+    fact: Fact, *, chinese: bool | None = None, translated: bool = True, doubled: bool = True
+) -> str:
     """Return a fact as a line of the core memory, with its date if it superseded another.
 
-    What speaks against it follows. The predicate is shown in Chinese or in English, or not `translated`, as
-    earlier versions did.
+    What speaks against it follows. Subject and predicate are shown in Chinese or in English; as earlier
+    versions did, the predicate not `translated`, or a subject of one character not `doubled`.
     """
     value = without_marker(fact.value)
-    subject = fact.subject if chinese is None else subject_label(fact.subject, chinese=chinese)
+    is_kept = chinese is None or (len(fact.subject) == 1 and not doubled)
+    subject = fact.subject if is_kept else subject_label(fact.subject, chinese=bool(chinese))
     of = (" 的" if subject.isascii() else "的") if chinese else " "
     about = "" if subject_key(subject) == "user" else f"{subject}{of}"
     shown = fact.predicate
@@ -165,11 +168,13 @@ def _doubt(fact: Fact, *, chinese: bool) -> str:
 def core_entries(fact: Fact) -> tuple[str, ...]:
     """Return the lines by which the core memory may state a fact: as stored, in English, in Chinese.
 
-    The last is in Chinese with the predicate as stored: earlier versions had fewer Chinese names. What speaks
-    against the fact stands in them; `undoubted_entries` are without it.
+    The last two are in Chinese as earlier versions wrote it: with the predicate as stored, as they had fewer
+    Chinese names, and with a subject of one character. What speaks against the fact stands in all of them;
+    `undoubted_entries` are without it.
     """
     ways = [core_entry(fact, chinese=chinese) for chinese in (None, False, True)]
-    return (*ways, core_entry(fact, chinese=True, translated=False))
+    before = [core_entry(fact, chinese=True, translated=one, doubled=False) for one in (False, True)]
+    return (*ways, *before)
 
 
 def undoubted_entries(fact: Fact) -> tuple[str, ...]:

@@ -40,8 +40,8 @@ _HARMLESS = frozenset(
 )
 """Settings that hold in a folder that its user does not trust: they start, send, open and slow nothing."""
 _UNTRUSTED = (
-    "ignored, as this folder was not made here: {}. Look at the file, then trust the folder: "
-    "`mnemark trust {}`"
+    "ignored, as mnemark did not make this folder here: {}. If you wrote them, or looked at them and want "
+    "them, run `mnemark trust {}`"
 )
 _LARGEST = 1 << 18
 _SHOWN = 60  # characters of a wrong value that a message shows

@@ -25,8 +25,10 @@ _END: Final = b"<!-- end of both versions -->"
 PART_LINE: Final = "\0"
 """Begins a line that stands for a part of a text: it is an item, and no version of any other line."""
 _ITEM: Final = re.compile(rb"(?:[-*+]|\d{1,9}[.)])[ \t]|\0")
-_STAMP: Final = re.compile(rb"[-*+] \d\d:\d\d(?= )")
+_STAMP: Final = re.compile(rb"\A[-*+] (\d\d:\d\d)(?= )")
 """Begins an entry of a day: it tells when it was written."""
+_OBSERVED: Final = re.compile(rb"<!-- observed: (\w{1,40}) -->")
+"""Ends the entry of a tool call: its id stays when a person edits the line."""
 _FENCE: Final = re.compile(rb"[ \t]*(?:```|~~~)")
 _ALIKE: Final = 0.6
 """Similarity of two lines from which on one of them replaced the other."""
@@ -161,7 +163,8 @@ def join_texts(
 
     Without a base, nothing counts as deleted: lines of either side stay. What both put in one place stands
     one after the other, list items sorted; where lines replace the same ones, or each other, both versions
-    are marked. Entries of a day that were written at different times are no versions of each other.
+    are marked. Entries of a day that were written at different times, or of two tool calls, are no versions
+    of each other; without a base, other entries of one minute that are alike may be: a person edits them.
 
     With `order`, which returns a sort key of the first line of a list item, no two items are versions of one.
     """
@@ -360,11 +363,12 @@ def _alike(one: Sequence[bytes], other: Sequence[bytes]) -> bool:
         (a.strip(), b.strip())
         for a in one
         for b in other
-        if not (a.startswith(part) or b.startswith(part) or _are_apart(_STAMP.match(a), _STAMP.match(b)))
+        if not (a.startswith(part) or b.startswith(part) or _are_apart(a, b))
     )
     return any(a and b and SequenceMatcher(None, a, b).ratio() >= _ALIKE for a, b in pairs)
 
 
-def _are_apart(one: re.Match[bytes] | None, other: re.Match[bytes] | None) -> bool:
-    """Whether these begin entries of a day that were written at different times."""
-    return one is not None and other is not None and one[0] != other[0]
+def _are_apart(one: bytes, other: bytes) -> bool:
+    """Whether these begin entries of a day of different times, or of different tool calls."""
+    signs = ((sign.search(one), sign.search(other)) for sign in (_STAMP, _OBSERVED))
+    return any(a is not None and b is not None and a[1] != b[1] for a, b in signs)

@@ -23,6 +23,11 @@ _LOWER_BASE32 = "0123456789abcdefghjkmnpqrstvwxyz"
 _FORBIDDEN = frozenset("<>:\"/\\|?*#%'`")
 
 
+def log_name(session: str) -> str:
+    """Return the path of a session's log in its scope, by its id without keys; see `sessions.SessionLog`."""
+    return f"sessions/{file_name(session, '.jsonl')}"
+
+
 def file_name(identifier: str, extension: str) -> str:
     """Name a file after any non-empty text: readable, at most 120 bytes, ending in a hash of the text.
 

@@ -4,7 +4,7 @@ So a model that corrects memory while it answers can be told from one that does 
 redacted, private to the user, and gone once the turn is recorded, after half an hour, or with an erasure.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,10 +12,8 @@ from typing import Final
 
 from mnemark.errors import MnemarkError
 from mnemark.files import layout, off_record, platform
-from mnemark.files.config import load
 from mnemark.files.private import private, session_note, write_session_note
-from mnemark.files.workspace import Workspace
-from mnemark.types import Turn
+from mnemark.text.redaction.redact import Rules, redact
 
 FRESH: Final = timedelta(minutes=30)
 """How long something was said just now."""
@@ -23,23 +21,22 @@ _MOST: Final = 20_000
 """Maximum characters of a prompt that are kept."""
 
 
-def note(ws: Workspace, session: str, text: str) -> None:
-    """Keep what was said in a session (the path of its log), but not off the record.
+def note(root: Path, session: str, text: str, rules: Callable[[], Rules]) -> None:
+    """Keep what was said in a session, but not off the record.
 
     Where it cannot be written, it is known once the turn is recorded.
+
+    Args:
+        root: the workspace.
+        session: the path of its log in its scope.
+        text: what was said.
+        rules: returns the rules for redacting it.
     """
     with suppress(OSError, MnemarkError):
-        _drop(ws.root, datetime.now(UTC) - FRESH)
-        if text.strip() and off_record.load(ws.root).current() is None:
-            now = datetime.now(UTC)
-            turn = ws.redact(Turn(id="", time=now, role="user", content=text[:_MOST], origin="owner"))
-            write_session_note(ws.root, session, layout.SAID, turn.content.encode("utf-8", "replace"))
-
-
-def note_alone(root: Path, session: str, text: str) -> None:
-    """Keep what was said in a session, as `note` does, in a process that has not opened the workspace."""
-    with suppress(MnemarkError):
-        note(Workspace(root, load(root)), session, text)
+        _drop(root, datetime.now(UTC) - FRESH)
+        if text.strip() and off_record.load(root).current() is None:
+            kept = redact(text[:_MOST], rules()).text
+            write_session_note(root, session, layout.SAID, kept.encode("utf-8", "replace"))
 
 
 def just_now(root: Path, since: datetime) -> Iterator[str]:

@@ -15,6 +15,7 @@ import msgspec
 
 from mnemark.errors import IntegrityError, ReadOnlyError
 from mnemark.files import jsonl, platform
+from mnemark.files.config import Config
 from mnemark.files.disk_errors import translate_os_errors
 from mnemark.files.private import private, private_folder
 from mnemark.text.lazy_pattern import lazy_pattern
@@ -52,6 +53,12 @@ def rules_for(
     Raises UsageError, or IntegrityError for a damaged salt.
     """
     return rules_without_salt(root, patterns=patterns, env=env).with_salt(salt(root, readonly=readonly))
+
+
+def configured_rules(root: Path, config: Config, *, readonly: bool = False) -> Rules:
+    """Return the rules for texts to be written, as they are configured; see `rules_for`."""
+    rules = rules_for(root, patterns=config.redact, readonly=readonly)
+    return msgspec.structs.replace(rules, emails=config.redact_emails)
 
 
 def rules_without_salt(

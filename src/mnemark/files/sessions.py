@@ -68,7 +68,7 @@ class SessionLog:
     def __init__(self, root: Path, session: str) -> None:
         self.id = without_keys(session)
         self.root = root
-        self.name = f"{FOLDER}/{names.file_name(self.id, _SUFFIX)}"
+        self.name = names.log_name(self.id)
         self._real: Path | None = None
         self._lines = (0, 0)
         self._guard = threading.Lock()

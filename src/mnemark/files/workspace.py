@@ -42,8 +42,7 @@ class Workspace:
     @cached_property
     def rules(self) -> Rules:
         """The rules for redacting texts before they are written."""
-        rules = secrets.rules_for(self.root, patterns=self.config.redact, readonly=self.readonly)
-        return msgspec.structs.replace(rules, emails=self.config.redact_emails)
+        return secrets.configured_rules(self.root, self.config, readonly=self.readonly)
 
     def redact(self, turn: Turn) -> Turn:
         """Return a turn as it is written: without notices of agents, redacted, its time on our clock."""

@@ -212,8 +212,6 @@ def _subject(fact: Fact, *, chinese: bool) -> Subject:
     if key == "user":
         return Subject(*(("你", "你的") if chinese else ("you", "your")), you=True, many=True)
     said = " ".join(subject_label(fact.subject, chinese=chinese).split()) or fact.subject
-    if len(said) == 1:  # 妈: before 的 it would be a curse
-        said = subjects().get(key, (said, ""))[0] if chinese else said
     name = _LEAD.sub("", said)
     if key in {"agent", "project"}:
         return _owning(name if chinese else f"the {key}", chinese=chinese)

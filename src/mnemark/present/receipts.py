@@ -56,7 +56,7 @@ def undone(ws: OpenWorkspace, one: Undone, words: Words) -> str:
     elif one.what == "merge":
         about = words.number(len(one.paths))
     else:
-        about = changes.listed(ws, one.facts, words) or one.text or words("turns and notes")
+        about = changes.listed(ws, one.facts, words) or one.text or words("messages and notes")
     return words(_UNDONE[one.what], what=about)
 
 

@@ -24,6 +24,8 @@ BOOSTS: Final = {
     "suspect": "it looks like instructions", "facts": "a fact on it",
 }  # fmt: skip
 """What moved a hit up or down, by the name that search gives it."""
+_PARTS: Final = {"dense: ": "search by meaning: "}
+"""What people read where an answer names the part of a search that it lacks."""
 _WRITTEN_DAY: Final = lazy_pattern(
     r"(?<![0-9A-Za-z_/.-])\d{4}-\d{2}-\d{2}(?!\.?[0-9A-Za-z_/-])( (?=[\u3400-\u9fff]))?"
     r"|(?<=[(（])\d{4}-\d{2}(?=[)）])"
@@ -129,7 +131,8 @@ class Words:
     def told(self, text: str) -> Translated:
         """Return an error, a finding or the like in the language; in English where it has no translation."""
         if self.language != "zh":
-            return Translated(text)
+            part = next((name for name in _PARTS if text.startswith(name)), "")
+            return Translated(f"{_PARTS[part]}{text.removeprefix(part)}" if part else text)
         from mnemark.present.messages import in_chinese
 
         known = in_chinese(text)

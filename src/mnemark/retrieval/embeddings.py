@@ -123,6 +123,16 @@ class Embeddings:
         if self.wanted:
             self.store()
 
+    def unavailable(self) -> str:
+        """Return why there is no embedder that is to be one: a part is missing. No model is loaded."""
+        if not self.wanted or self.local:
+            return ""
+        try:
+            self.embedder()
+        except MnemarkError as error:
+            return str(error)
+        return ""
+
     @property
     def state(self) -> EmbeddingState:
         """What was embedded last by a model that takes time; empty for others."""

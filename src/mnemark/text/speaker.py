@@ -6,6 +6,9 @@ A result that people read is written once, for any speaker; `mnemark.present.wor
 from collections.abc import Iterable
 from typing import Any, Final, Protocol
 
+READ_AS: Final = {"turn": "message", "turns": "messages"}
+"""What people read where a name of the format or the API is another word."""
+
 
 class Speaker(Protocol):
     """Whoever says sentences: the English text is the key, its places are named."""

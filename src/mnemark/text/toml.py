@@ -15,7 +15,9 @@ def loads(text: str) -> dict[str, Any]:
     Raises:
         ValueError: invalid TOML, nested too deeply, or a dotted key of more than 200 parts.
     """
-    import tomllib  # imported late: a workspace without `mnemark.toml` does not need it
+    if _says_nothing(text):
+        return {}
+    import tomllib  # imported late: a hook waits 2 ms for it, and most `mnemark.toml` are as `init` made them
 
     if (found := _LONG_KEY.search(text)) is not None:
         line = text.count("\n", 0, found.start()) + 1
@@ -24,6 +26,12 @@ def loads(text: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except RecursionError:
         raise tomllib.TOMLDecodeError("tables or lists are nested too deeply") from None
+
+
+def _says_nothing(text: str) -> bool:
+    """Tell whether a text is made of comments and empty lines; what TOML may refuse in them is left to it."""
+    lines = (line.strip(" \t") for line in text.replace("\r\n", "\n").split("\n"))
+    return all(not line or (line[0] == "#" and line.isprintable()) for line in lines)
 
 
 def without_empty_tables(found: Any) -> Any:

@@ -73,7 +73,7 @@ def _read_own_export(incoming: Incoming, records: Iterator[Record]) -> None:
         try:
             incoming.turns(scope, session, turns, path)
         except UsageError as error:  # of the scope: somebody's name that is no folder of memory
-            incoming.problems.append(Problem("export", f"{len(turns)} turns skipped: {error}"))
+            incoming.problems.append(Problem("export", f"{len(turns)} messages skipped: {error}"))
     for path, lines in changes.items():
         incoming.lines(path, lines)
 

@@ -6,17 +6,17 @@ syncing the index) runs in a background process.
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from mnemark.files import links, platform
-from mnemark.files.config import load
+from mnemark.files.config import Config, load
+from mnemark.files.names import log_name
 from mnemark.files.private import private
 from mnemark.files.projects import Project
-from mnemark.files.sessions import SessionLog
-from mnemark.summary.tool_titles import is_significant, significant_tools
 from mnemark_agents import daemon
 from mnemark_agents.hook import agents
 from mnemark_agents.hook.event import HookCall, execution, is_question, said_in
@@ -31,7 +31,8 @@ def handle(root: Path, call: HookCall) -> dict[str, Any]:
 
 def _run(root: Path, call: HookCall) -> str:
     begins = call.event in {"session-start", "tool"}
-    project = project_of(root, call.session, folder_of(call.data), begins=begins)
+    settings = cache(partial(load, root))  # which some events need never, and some twice
+    project = project_of(root, call.session, folder_of(call.data), begins=begins, settings=settings)
     if call.event == "session-start":
         return _begin(root, call, project)
     if not call.session:
@@ -39,7 +40,7 @@ def _run(root: Path, call: HookCall) -> str:
     match call.event:
         case "prompt":
             block = _recall(root, call, project.scope)
-            _keep_prompt(root, call, project)
+            _keep_prompt(root, call, project, settings)
             return block
         case "tool":
             _observe(root, call, project)
@@ -69,14 +70,15 @@ def _begin(root: Path, call: HookCall, project: Project) -> str:
         _run_in_background(root, "")
 
 
-def _keep_prompt(root: Path, call: HookCall, project: Project) -> None:
+def _keep_prompt(root: Path, call: HookCall, project: Project, settings: Callable[[], Config]) -> None:
     """Record a prompt; a transcript has it only once it is answered: until then it is kept for itself."""
     if not call.agent.transcript:
         _capture(root, call, project)
         return
     from mnemark.files import said
+    from mnemark.files.secrets import configured_rules
 
-    said.note_alone(root, SessionLog(root, call.session).name, said_in(call.data))
+    said.note(root, log_name(call.session), said_in(call.data), lambda: configured_rules(root, settings()))
 
 
 def _forget_shown(root: Path, call: HookCall, *, compacted: str = "") -> None:
@@ -85,7 +87,7 @@ def _forget_shown(root: Path, call: HookCall, *, compacted: str = "") -> None:
 
     if compacted:
         shown.note_compaction(root, compacted)
-    shown.save(root, SessionLog(root, call.session).name, frozenset())
+    shown.save(root, log_name(call.session), frozenset())
 
 
 def _capture(root: Path, call: HookCall, project: Project) -> str:
@@ -122,6 +124,8 @@ def _observe(root: Path, call: HookCall, project: Project) -> None:
     done = execution(call.data)
     if done is None:
         return
+    from mnemark.summary.tool_titles import is_significant, significant_tools
+
     if is_significant(done.tool, done.arguments, significant_tools(load(root).observe)):
         from mnemark_agents.hook.tools import observe_alone
 

@@ -8,7 +8,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -25,6 +25,8 @@ _DAEMON_SECONDS: Final = {"session-start": 0.5}
 _WAIT: Final = 0.3
 """Seconds to wait for the daemon, by event or else: about what the hook takes alone on a busy machine."""
 
+UsedIn = Callable[[Path], Path | None]
+
 
 class CommandLine(NamedTuple):
     """The parsed arguments."""
@@ -37,8 +39,13 @@ class CommandLine(NamedTuple):
     """Whether a plug-in calls: see `plugin`."""
 
 
-def run(arguments: Sequence[str]) -> int | None:
-    """Answer one event; return 0, or None where the arguments ask for help."""
+def run(arguments: Sequence[str], used_in: UsedIn | None = None) -> int | None:
+    """Answer one event; return 0, or None where the arguments ask for help.
+
+    Args:
+        arguments: of the command line.
+        used_in: finds the memory that agents use in a folder around which there is none.
+    """
     if not arguments or any(one in {"-h", "--help"} for one in arguments):
         return None
     if os.environ.get("MNEMARK_HOOKS") == "off":  # a program that mnemark itself asks (`llm.program`)
@@ -54,7 +61,7 @@ def run(arguments: Sequence[str]) -> int | None:
         line = _parsed(arguments)
         root = None if line.plugin else _named_folder(line)
         data = _event()
-        root = _folder_of_plugin(line, data) if line.plugin else root or _folder_around(data)
+        root = _folder_of_plugin(line, data) if line.plugin else root or _folder_around(data, used_in)
         if root is not None:
             output = _answer(root, line, data)
     except BaseException as error:  # noqa: BLE001 - an agent must never stop because of its memory
@@ -131,13 +138,23 @@ def _folder_of_plugin(line: CommandLine, data: Mapping[str, Any]) -> Path | None
     return plugin.memory(line.workspace)
 
 
-def _folder_around(data: Mapping[str, Any]) -> Path:
-    """Return the memory around the folder that the agent works in, if its user trusts it."""
+def _folder_around(data: Mapping[str, Any], used_in: UsedIn | None) -> Path:
+    """Return the memory around the folder that the agent works in, else the one that agents use there.
+
+    Raises:
+        NotFoundError: there is none, or its user does not trust it.
+    """
     _load_msgspec()
     from mnemark.files import layout, trust
 
     cwd = data.get("cwd")
-    root = layout.find_root(Path(cwd) if isinstance(cwd, str) and Path(cwd).is_dir() else None)
+    folder = Path(cwd) if isinstance(cwd, str) and Path(cwd).is_dir() else Path.cwd()
+    try:
+        root = layout.find_root(folder)
+    except NotFoundError:
+        if used_in is None or (used := used_in(folder)) is None:
+            raise
+        root = used
     if not trust.is_trusted(root):
         raise NotFoundError(f"{root} was not made here: to keep sessions there, run `mnemark trust {root}`")
     return root

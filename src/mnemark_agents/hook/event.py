@@ -145,12 +145,21 @@ def _may_greet(text: str) -> bool:
 
 def is_question(said: str) -> bool:
     """Tell whether a prompt has enough terms for a recall; the agent's own commands (`/clear`) get none."""
-    from mnemark.text.words.stopwords import estimated_terms
-
     text = said.strip()[:2_000]
     if (text.startswith("/") and " " not in text) or is_small_talk(text):
         return False
-    return len(estimated_terms(text)) >= (1 if _QUESTION.search(text) else MIN_TERMS)
+    least = 1 if _QUESTION.search(text) else MIN_TERMS
+    if _is_short(text, least):
+        return False
+    from mnemark.text.words.stopwords import estimated_terms
+
+    return len(estimated_terms(text)) >= least
+
+
+def _is_short(text: str, least: int) -> bool:
+    """Tell whether a text has fewer terms than that, stop words or not: "go on". Others have to be read."""
+    words = text.split()
+    return len(words) < least and all(word.isascii() and word.isalpha() and word.islower() for word in words)
 
 
 class ToolUse(NamedTuple):

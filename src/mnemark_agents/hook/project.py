@@ -4,17 +4,18 @@ A session stays where it began, wherever its agent goes: its log says where, and
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
 from mnemark.errors import MnemarkError
 from mnemark.files import layout, platform
-from mnemark.files.config import load
+from mnemark.files.config import Config, load
+from mnemark.files.names import log_name
 from mnemark.files.private import session_note, write_session_note
 from mnemark.files.projects import FOLDER, PERSON, Project, folders, project_at, scope_of, scope_of_session
-from mnemark.files.sessions import SessionLog
+from mnemark.text.redaction.redact import without_keys
 
 _SETTINGS: Final = (layout.CONFIG, "config.json")
 _SETTING: Final = b"projects"
@@ -22,7 +23,13 @@ _NOTE: Final = ".project"
 
 
 def project_of(
-    root: Path, session: str, folder: str, *, begins: bool = False, kept: bool | None = None
+    root: Path,
+    session: str,
+    folder: str,
+    *,
+    begins: bool = False,
+    kept: bool | None = None,
+    settings: Callable[[], Config] | None = None,
 ) -> Project:
     """Return the project of a session.
 
@@ -32,12 +39,13 @@ def project_of(
         folder: the folder that its agent works in now; see `folder_of`.
         begins: note where a session began that has no log yet.
         kept: whether projects have memories of their own; as configured by default.
+        settings: loads the configuration, for who needs it again.
     """
-    if not (_has_projects(root) if kept is None else kept):
+    if not (_has_projects(root, settings) if kept is None else kept):
         return PERSON
     if not session:
         return project_at(root, folder)
-    name = SessionLog(root, session).name
+    name = log_name(without_keys(session))
     if (scope := scope_of_session(root, name)) is not None:
         return Project(scope)
     if (noted := _noted(root, name)) is not None:
@@ -73,12 +81,12 @@ def scope_of_statement(root: Path, project: Project | None, *said: str) -> str:
     return scope_for(root, project) if is_of_project(StatedFact(*said)) else ""
 
 
-def _has_projects(root: Path) -> bool:
+def _has_projects(root: Path, settings: Callable[[], Config] | None) -> bool:
     """Tell whether projects have memories of their own; settings that do not say so are not parsed."""
     for name in _SETTINGS:
         with suppress(OSError):
             if _SETTING in platform.content(root / name):
-                return load(root).projects
+                return (settings() if settings else load(root)).projects
     return True
 
 
@@ -103,4 +111,4 @@ def _note(root: Path, name: str, project: Project) -> None:
 def forget_note(root: Path, session: str) -> None:
     """Remove the note of a session that has ended."""
     with suppress(OSError):
-        platform.FS.unlink(session_note(root, SessionLog(root, session).name, _NOTE))
+        platform.FS.unlink(session_note(root, log_name(without_keys(session)), _NOTE))

@@ -22,7 +22,7 @@ _START: Final = 10.0
 """Seconds that a first recall may take while nobody waits for its answer."""
 
 _UNTRUSTED: Final = (
-    "The memory in {0} was copied, moved or made elsewhere, so nothing of it briefs you. If it is "
+    "The memory in {0} was not made by mnemark on this machine, so nothing of it briefs you. If it is "
     "theirs, the person you work for can run: mnemark trust {0}"
 )
 

@@ -108,7 +108,9 @@ def _run(opened: WarmWorkspace, call: HookCall) -> str:
     if call.event == "tool":
         _observe(memory, recording, call)
     elif call.event == "prompt" and call.agent.transcript:
-        said.note(memory.workspace, recording.log.name, said_in(call.data))  # its transcript will have it
+        said.note(  # its transcript will have it
+            memory.root, recording.log.name, said_in(call.data), lambda: memory.workspace.rules
+        )
     else:
         with in_turn():
             capture(memory.root, recording, call.agent, call.data, call.event)

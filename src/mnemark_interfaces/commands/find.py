@@ -10,7 +10,8 @@ _Query = Annotated[str, typer.Argument(metavar="QUERY", help='Words or a questio
 _Kind = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="KIND", help="Only this kind: note, fact, episode, turn, observation or attachment."
+        metavar="KIND",
+        help="Only this kind: note, fact, episode, turn (a message), observation or attachment.",
     ),
 ]
 _Origin = Annotated[

@@ -11,7 +11,7 @@ from mnemark_interfaces import options, output, queries, speech, workspace
 
 _Ref = Annotated[
     str | None,
-    typer.Argument(metavar="[REF]", help="PATH#L12, PATH#L12-L14, PATH, or the id of a turn or fact."),
+    typer.Argument(metavar="[REF]", help="PATH#L12, PATH#L12-L14, PATH, or the id of a message or fact."),
 ]
 _Query = Annotated[
     str | None,
@@ -24,12 +24,12 @@ _Origin = Annotated[
     str | None,
     typer.Option(
         metavar="ORIGIN",
-        help="Turns and facts from this source: owner (you), agent, tool, web, file or import.",
+        help="Messages and facts from this source: owner (you), agent, tool, web, file or import.",
     ),
 ]
 _Since = Annotated[
     str | None,
-    typer.Option(metavar="TIME", help='Turns and facts recorded since then: 2026-02-13, "yesterday".'),
+    typer.Option(metavar="TIME", help='Messages and facts recorded since then: 2026-02-13, "yesterday".'),
 ]
 _Scope = Annotated[
     str | None,
@@ -51,7 +51,7 @@ def forget(
     *,
     workspace_: options.Workspace = None,
     query: _Query = None,
-    session: Annotated[str | None, typer.Option(metavar="ID", help="All turns of this session.")] = None,
+    session: Annotated[str | None, typer.Option(metavar="ID", help="All messages of this session.")] = None,
     origin: _Origin = None,
     since: _Since = None,
     scope: _Scope = None,

@@ -32,17 +32,21 @@ STATUSES: Final = {
 
 
 _Session = Annotated[
-    str | None, typer.Option(metavar="ID", help="Only this session. Default: all new turns.")
+    str | None, typer.Option(metavar="ID", help="Only this session. Default: all new messages.")
 ]
-_Failed = Annotated[bool, typer.Option("--failed", help="List turns the language model could not process.")]
-_Retry = Annotated[bool, typer.Option("--retry", help="Let the language model read those turns again, now.")]
+_Failed = Annotated[
+    bool, typer.Option("--failed", help="List messages the language model could not process.")
+]
+_Retry = Annotated[
+    bool, typer.Option("--retry", help="Let the language model read those messages again, now.")
+]
 
 
 def learn(
     *,
     session: _Session = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the facts without saving them.")] = False,
-    again: Annotated[bool, typer.Option("--again", help="Also read turns that were read before.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Also read messages that were read before.")] = False,
     failed: _Failed = False,
     retry: _Retry = False,
     json: Json = False,
@@ -50,7 +54,7 @@ def learn(
 ) -> None:
     """Extract facts from conversations.
 
-    Shows the turn (message) that each fact comes from. Uses built-in rules; a language model is used as well
+    Shows the message that each fact comes from. Uses built-in rules; a language model is used as well
     if it has a daily budget ([llm] in mnemark.toml).
     """
     if (failed or retry) and (dry_run or again or session or (failed and retry)):
@@ -108,7 +112,7 @@ def _show(
     new = sum(fact.status in {"learned", "would be learned"} for fact in report.facts)
     say(
         "Read {turns} in {sessions}; found {facts}.",
-        turns=render.counted(report.turns, "new turn"),
+        turns=render.counted(report.turns, "new message"),
         sessions=render.counted(report.sessions, "session"), facts=render.counted(new, "fact"),
     )  # fmt: skip
     if none_there:
@@ -120,7 +124,7 @@ def _show(
     if report.asked:
         say(
             "The language model was sent {requests}: {notes} on conversations; {n} of its statements were "
-            "not in the turns and left out.",
+            "not in the messages and left out.",
             requests=render.counted(report.asked, "request"), notes=render.counted(report.noted, "note"),
             n=report.rejected,
         )  # fmt: skip

@@ -44,10 +44,10 @@ def merge(
 ) -> None:
     """Bring everything of another memory of yours into this one.
 
-    For a laptop and a desktop, a copy on a stick, a folder in git. Turns, facts and notes of both are there
-    once; what either side erased is erased here, too; two values of one fact: the later holds, the earlier
-    waits in `mnemark review`. The other memory is only read: merge there as well. `mnemark undo ID` takes a
-    merge back. Merge only what is yours; for others' notes there is `mnemark import`.
+    For a laptop and a desktop, a copy on a stick, a folder in git. Messages, facts and notes of both are
+    there once; what either side erased is erased here, too; two values of one fact: the later holds, the
+    earlier waits in `mnemark review`. The other memory is only read: merge there as well. `mnemark undo ID`
+    takes a merge back. Merge only what is yours; for others' notes there is `mnemark import`.
     """
     if repair == bool(other):
         raise UsageError("name the other memory, such as ../desktop/mnemark, or use --repair alone")
@@ -99,7 +99,7 @@ def _show(merged: Merged) -> None:
     words = speech.words()
     what = Counter(one.what for one in merged.files)
     counts = [
-        (merged.turns, "turn"), (merged.facts, "fact"), (what["new"], "new file"),
+        (merged.turns, "message"), (merged.facts, "fact"), (what["new"], "new file"),
         (what["joined"] + what["doubled"], "joined file"), (what["removed"], "deleted file"),
     ]  # fmt: skip
     tally = words.listed(render.counted(count, name) for count, name in counts if count)
@@ -109,7 +109,7 @@ def _show(merged: Merged) -> None:
         output.tell("Nothing is new there.")
     for one in merged.files[:_SHOWN]:
         done = words(_WORDS[one.what])
-        came = words.listed([done, render.counted(one.records, "turn")]) if one.records else done
+        came = words.listed([done, render.counted(one.records, "message")]) if one.records else done
         output.out("  " + words("{name}: {value}", name=output.safe_line(one.path), value=came))
     if len(merged.files) > _SHOWN:
         output.tell("  … and {n} more", n=len(merged.files) - _SHOWN)
@@ -122,7 +122,16 @@ def _show(merged: Merged) -> None:
             "note: another program is saving {path}; the next sync goes on", path=output.safe_line(path)
         )
     render.problems(merged.problems)
-    if merged.dry_run and (tally or merged.erased):
+    _show_what_next(merged, brings=bool(tally or merged.erased))
+
+
+def _show_what_next(merged: Merged, *, brings: bool) -> None:
+    if merged.off_record:
+        output.say(
+            "This memory is off the record, and stays so: a merge brings what the other one recorded all the "
+            "same."
+        )
+    if merged.dry_run and brings:
         output.say("Nothing was changed. Run it again without --dry-run to apply this.")
     elif merged.id:
         text = "Take it back with `mnemark undo {id}`; merge there as well to have all on both."

@@ -14,6 +14,7 @@ from mnemark.memory.review.review import ReviewItem
 from mnemark.present import explained, facts, proposals
 from mnemark.present.changes import NAMES
 from mnemark.present.sources import place, source, who
+from mnemark.text.speaker import READ_AS
 from mnemark_interfaces import options, output, render, speech, workspace
 from mnemark_interfaces.commands.facts import row
 from mnemark_interfaces.commands.learned import learned
@@ -216,7 +217,7 @@ def _lines(memory: Memory, found: Why, words: speech.CommandWords) -> list[str]:
     fact = next((one for one in found.history if one.id == found.id), None)
     lines = [
         found.text,
-        f"  {words(found.kind)} {found.ref}",
+        f"  {words(READ_AS.get(found.kind, found.kind))} {found.ref}",
     ]
 
     def tell(name: str, value: str) -> None:

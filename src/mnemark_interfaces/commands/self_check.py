@@ -32,7 +32,7 @@ def self_check(
 ) -> None:
     """Check that mnemark works on this machine, without touching a memory.
 
-    In a temporary folder it writes and finds notes, turns and facts in English and Chinese, compares the
+    In a temporary folder it writes and finds notes, messages and facts in English and Chinese, compares the
     index with the files, and answers a hook and a tool. It also looks at the disk, the extras, the PATH, the
     daemon, and the settings of connected agents. Nothing is sent to a network. Exits with 0 if mnemark works,
     also where a line begins with `warn`, else with 1. `mnemark doctor` checks a memory of yours.

@@ -14,6 +14,7 @@ import typer
 from mnemark._version import __version__
 from mnemark.errors import BusyError, MnemarkError, NotFoundError, UsageError
 from mnemark_agents import daemon
+from mnemark_agents.connect.used import memory_used_in
 from mnemark_agents.daemon import Daemon
 from mnemark_agents.hook import command
 from mnemark_interfaces import options, output, speech
@@ -175,7 +176,7 @@ def hook(
     words += [f"--agent={agent}"] if agent else []
     words += [f"--workspace={workspace_}"] if workspace_ else []
     words += [f"--{name}" for name, is_set in (("alone", alone), ("plugin", plugin)) if is_set]
-    if command.run(words) is None:
+    if command.run(words, memory_used_in) is None:
         output.tell("Give an event: session-start, prompt, tool, response, compact or session-end.")
 
 

@@ -20,7 +20,7 @@ _Action = Annotated[
     str | None, typer.Argument(metavar="[end]", help="end: summarize a session and save its facts.")
 ]
 _Idle = Annotated[
-    bool, typer.Option("--idle", help="With end: all sessions without a new turn for half an hour.")
+    bool, typer.Option("--idle", help="With end: all sessions without a new message for half an hour.")
 ]
 _Summary = Annotated[
     bool, typer.Option("--summary/--no-summary", help="With end: write to the daily note, too.")
@@ -65,7 +65,7 @@ def sessions(
     for one in ended:
         _show(one)
     if not ended:
-        say("No idle session has new turns.")
+        say("No idle session has new messages.")
 
 
 def _list(memory: Memory, last: int | None, *, json: bool) -> None:
@@ -103,12 +103,12 @@ def _show(one: Ended) -> None:
             out(style(safe(path), DIM))
     if one.rejected:
         say(
-            "The language model gave {statements} that the turns do not support; left out.",
+            "The language model gave {statements} that the messages do not support; left out.",
             statements=render.counted(one.rejected, "statement"),
         )
     for problem in one.problems:
         say("Warning: {error}", error=spoken(problem))
     if one.status == "unchanged":
-        say("No new turns in {session} since it was last ended.", session=safe_line(one.session))
+        say("No new messages in {session} since it was last ended.", session=safe_line(one.session))
     elif one.group:
         say("Undo with `mnemark undo {id}`.", id=one.group)

@@ -274,7 +274,7 @@ def import_(
 
 def _tell(progress: output.Progress, counts: Mapping[str, int]) -> None:
     came = counts["turns"] + counts["notes"] + counts["same"]
-    progress.tell("Importing", came, 0, speech.words()(" turns and notes"))
+    progress.tell("Importing", came, 0, speech.words()(" messages and notes"))
 
 
 def _split(words: Sequence[Path]) -> tuple[str, Sequence[Path]]:
@@ -341,7 +341,7 @@ def _show(summary: Summary) -> None:
 def _counts(summary: Summary) -> list[str]:
     """Return how much of each kind came."""
     counts = {
-        "note": summary.notes, "session": summary.sessions, "turn": summary.turns, "fact": summary.facts,
+        "note": summary.notes, "session": summary.sessions, "message": summary.turns, "fact": summary.facts,
         "proposal": summary.proposals,
     }  # fmt: skip
     others = {

@@ -71,24 +71,24 @@ def revert(
 ) -> None:
     """Undo everything that came from one session or source.
 
-    Removes its facts and proposals, restores the facts they replaced, undoes its edits and hides its turns.
-    With several options, only changes that match all of them.
+    Removes its facts and proposals, restores the facts they replaced, undoes its edits and hides its
+    messages. With several options, only changes that match all of them.
     """
     with workspace.opened(workspace.locate(workspace_), readonly=dry_run) as memory:
         done = memory.revert(session=session, origin=origin, since=since, dry_run=dry_run)
         done = receipts.reverted(memory.workspace, done, None if json else speech.words())
     output.out_result(done, receipts.reverted_text(done, speech.words()), json=json)
     if done.id and not json:
-        output.say("Show the hidden turns again with `mnemark undo {id}`.", id=done.id)
+        output.say("Show the hidden messages again with `mnemark undo {id}`.", id=done.id)
 
 
 def pin(
-    ref: Annotated[str, typer.Argument(metavar="REF", help="PATH#L12, or the id of a fact or turn.")],
+    ref: Annotated[str, typer.Argument(metavar="REF", help="PATH#L12, or the id of a fact or message.")],
     *,
     workspace_: options.Workspace = None,
     json: options.Json = False,
 ) -> None:
-    """Keep a fact, turn or part of a note from being archived."""
+    """Keep a fact, message or part of a note from being archived."""
     with workspace.opened(workspace.locate(workspace_)) as memory:
         done = memory.pin(ref)
     told = speech.words()(

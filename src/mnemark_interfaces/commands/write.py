@@ -34,13 +34,13 @@ _ROLES = "user", "assistant", "system", "tool"
 
 
 _Session = Annotated[
-    str | None, typer.Option(metavar="ID", help="Save it as a turn (message) of this session, not as a note.")
+    str | None, typer.Option(metavar="ID", help="Save it as a message of this session, not as a note.")
 ]
 _Role = Annotated[
     str | None,
     typer.Option(
         metavar="ROLE",
-        help="Speaker of the turn, with --session: user, assistant, system or tool.",
+        help="Speaker of the message, with --session: user, assistant, system or tool.",
         show_default="user",
     ),
 ]
@@ -62,10 +62,9 @@ def add(
     scope: _Scope = None,
     json: options.Json = False,
 ) -> None:
-    """Add a line to today's note, or a turn to a session.
+    """Add a line to today's note, or a message to a session.
 
-    The note is memory/YYYY-MM-DD.md; the line begins with the time of day. A turn is one message of a
-    conversation.
+    The note is memory/YYYY-MM-DD.md; the line begins with the time of day.
     """
     if role is not None:
         one_of(role, _ROLES, "--role")
@@ -87,7 +86,7 @@ def _turn(root: Path, words: str, session: str, role: str, scope: str | None) ->
     kind, _, name = (scope or "").partition("/")
     if scope and (kind not in {"users", "agents"} or not name):
         raise UsageError(f"--scope must be users/NAME or agents/NAME for a session, not {scope!r}")
-    off_record.check(root, "record a turn")  # a hook's turn is left out silently; a person is told
+    off_record.check(root, "record a message")  # a hook's turn is left out silently; a person is told
     with workspace.opened(root) as memory:
         log = workspace.session_in(memory, session, scope or "")
         turn = log.add(role, words)
@@ -138,12 +137,12 @@ def log(
     *,
     workspace_: options.Workspace = None,
     count: Annotated[int, typer.Option("-n", "--count", metavar="N", help="Number of entries.", min=1)] = 20,
-    session: Annotated[str | None, typer.Option(metavar="ID", help="Only turns of this session.")] = None,
+    session: Annotated[str | None, typer.Option(metavar="ID", help="Only messages of this session.")] = None,
     since: options.Since = None,
     scope: options.Scope = None,
     json: options.Json = False,
 ) -> None:
-    """List the latest notes, turns and changes.
+    """List the latest notes, messages and changes.
 
     The newest is at the end. The id of a change can be given to `mnemark undo`.
     """

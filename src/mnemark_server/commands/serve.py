@@ -8,12 +8,12 @@ from mnemark._version import __version__
 from mnemark_interfaces import output
 from mnemark_server import check_installed
 
+check_installed()
+from mnemark_server import server  # noqa: E402 - needs what was checked
+
 
 def serve(database: str, *, host: str, port: int, folder: Path | None, json: bool) -> None:
     """Run until it is stopped; say where it listens."""
-    check_installed()
-    from mnemark_server import server
-
     logging.basicConfig(
         stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s"
     )

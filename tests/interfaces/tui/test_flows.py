@@ -35,18 +35,18 @@ def test_find_why_forget_undo(memory: Memory) -> None:
         assert "Searching for “walrus harbour”" in at.flat
         assert "found at rank 1" in at.flat
         await at.press("escape", "d")
-        assert "This would be hidden: 1 turn" in at.flat
+        assert "This would be hidden: 1 message" in at.flat
         assert found(memory), "nothing may be hidden before it is confirmed"
         await at.press("enter")  # a question wants an answer
         assert "This would be hidden" in at.flat
         await at.press("n")
         assert found(memory)
         await at.press("d", "y")
-        assert "Forgotten: 1 turn · u takes it back" in at.text
+        assert "Forgotten: 1 message · u takes it back" in at.text
         assert "walrus lives" not in at.flat
         assert not found(memory)
         await at.press("u")
-        assert "Found by searches again: turns and notes" in at.text
+        assert "Found by searches again: messages and notes" in at.text
         assert "walrus lives" in at.flat
         assert found(memory)
 
@@ -322,13 +322,13 @@ def test_erasing_wants_its_number_and_gives_a_receipt(memory: Memory) -> None:
         await at.press("1")
         await at.write("walrus")
         await at.press("D")
-        assert "This would be deleted for ever: 1 turn" in at.flat
+        assert "This would be deleted for ever: 1 message" in at.flat
         assert "your talk “My pin is walrus” of 2 March" in at.flat
         assert path not in at.flat
         await at.write("2")
         assert "walrus" in (memory.root / path).read_text("utf-8")
         await at.write("1")
-        assert "Erased: 1 turn" in at.flat
+        assert "Erased: 1 message" in at.flat
         assert "Removed from" in at.flat
         assert "walrus" not in (memory.root / path).read_text("utf-8")
         await at.press("escape")

@@ -149,7 +149,7 @@ def test_a_change_is_undone_in_the_timeline_and_the_last_one_until_another_is_ch
 
     async def job(at: Seat) -> None:
         await at.press("j", "j", "d", "y")
-        assert "Forgotten: 1 turn" in at.text
+        assert "Forgotten: 1 message" in at.text
         await at.press("u")
         assert "ferry" in at.flat, "what was taken back is chosen again"
         await at.press("g", "j", "j", "u")  # behind the change that was taken back, and taking it back

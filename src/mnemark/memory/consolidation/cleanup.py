@@ -25,7 +25,7 @@ def _old_sessions(view: ScopeView) -> list[ProposedMove]:
         if last and view.now - last[0].time > timedelta(days=days):
             # A session that went on after it was archived gets another number.
             to = free_name(root, view.path(f"{layout.OLD_SESSIONS}/{info.path.name}"))
-            why = (f"no turn for more than {days} days",)
+            why = (f"no message for more than {days} days",)
             moves.append(ProposedMove(info.path.relative_to(root).as_posix(), to, why))
     return moves
 

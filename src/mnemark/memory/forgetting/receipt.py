@@ -12,7 +12,7 @@ from mnemark.files.reading import read
 from mnemark.memory.forgetting.select import ForgetItem, Kind
 from mnemark.retrieval.render import without_comments
 from mnemark.text.lines import lines
-from mnemark.text.speaker import ENGLISH, Speaker
+from mnemark.text.speaker import ENGLISH, READ_AS, Speaker
 from mnemark.types import Problem
 
 _MAX_WORDS: Final = 72
@@ -20,7 +20,7 @@ _MAX_ROWS: Final = 40
 _MAX_RELATED: Final = 10
 _UNREAD: Final = "Could not be searched:"
 _NAMES: Final[dict[str, tuple[str, str]]] = {
-    "turn": ("{n} turn", "{n} turns"),
+    "turn": ("{n} message", "{n} messages"),
     "note": ("{n} piece of a note", "{n} pieces of notes"),
     "fact": ("{n} fact", "{n} facts"),
     "file": ("{n} file", "{n} files"),
@@ -136,7 +136,7 @@ def told(receipt: Receipt, words: Speaker, *, closing: bool = True) -> list[str]
     ):
         lines += [words(title), *_said(rows, words)] if rows else []
     if receipt.kept:
-        lines.append(words("Learned from the same turn, not hidden (forget it by its ref):"))
+        lines.append(words("Learned from the same message, not hidden (forget it by its ref):"))
         lines += indented(map(str, receipt.kept), _MAX_RELATED, words)
     lines += _related(receipt, words)
     if closing and receipt.dry_run:
@@ -167,13 +167,13 @@ def _said(rows: Iterable[str], words: Speaker) -> list[str]:
 
 
 def counted(items: Iterable[ForgottenItem], words: Speaker = ENGLISH) -> str:
-    """Return the counts by kind: "2 turns, 1 fact"."""
+    """Return the counts by kind: "2 messages, 1 fact"."""
     kinds = Counter(item.kind for item in items)
     return words.listed(words.count(count, *_NAMES[kind]) for kind, count in kinds.items())
 
 
 def _place(place: ErasedPlace, words: Speaker) -> str:
-    what = words.line(place.what)
+    what = words.line(READ_AS.get(place.what, place.what))
     if place.lines:
         text = "{path}, line {n}: {what}" if len(place.lines) == 1 else "{path}, lines {n}: {what}"
         told = words(text, path=place.path, n=_ranges(place.lines), what=what)

@@ -261,7 +261,8 @@ class Selector:
         place = layout.place(path)
         if place is None or (place.role == "journal" and last is None):
             raise UsageError(
-                f"{layout.shown(path)} is not part of the memory; give the ref or id of a turn, note or fact"
+                f"{layout.shown(path)} is not part of the memory; give the ref or id of a message, note or "
+                "fact"
             )
         if path.lower().endswith(".jsonl"):
             found = [one for one in self.log(path) if last is None or first <= one.start_line <= last]
@@ -296,7 +297,7 @@ class Selector:
                 if not is_id(identifier) or jsonl.holds(self.root / path, identifier.encode()):
                     found += [one for one in self.log(path) if one.id == identifier]
         if not found:
-            raise NotFoundError(f"there is no turn or fact {identifier!r}; `mnemark log` shows the ids")
+            raise NotFoundError(f"there is no message or fact {identifier!r}; `mnemark log` shows the ids")
         return found
 
     # --- by words, session, origin, time

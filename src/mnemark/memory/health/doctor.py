@@ -85,7 +85,10 @@ def verify(memory: OpenWorkspace | Path, *, deep: bool = False) -> HealthReport:
     return HealthReport(findings=tuple(_verified(memory, deep=deep)))
 
 
-def _verified(memory: OpenWorkspace | Path, *, deep: bool = False) -> Iterator[Finding]:
+def _verified(
+    memory: OpenWorkspace | Path, *, deep: bool = False, embedder_told: bool = False
+) -> Iterator[Finding]:
+    """Yield what `verify` finds; of the embedder, if it was told of, only what its vectors are."""
     root = _root(memory)
     found = scan(root, ignore=() if isinstance(memory, Path) else memory.config.ignore)
     yield from _index(root, found, deep=deep)
@@ -99,7 +102,7 @@ def _verified(memory: OpenWorkspace | Path, *, deep: bool = False) -> Iterator[F
         named = {problem.path for problem in found.problems}
         skipped = [one for one in problems(memory) if one.skipped and one.path not in named]
         yield from [] if deep else [_finding(one, "file") for one in skipped if not _is_log(one.path)]
-        yield _coverage(memory)
+        yield from _coverage(memory, embedder_told=embedder_told)
         rest = _unfinished(memory)
         yield from (Finding("warn", text, _SYNC, kind=UNFINISHED) for text in rest)
         others = (text for text in memory.unfinished(_MAX_WAITING) if text not in rest)
@@ -128,7 +131,7 @@ def _unfinished(memory: OpenWorkspace) -> list[str]:
 def examine(memory: OpenWorkspace | Path) -> Iterator[Finding]:
     """Yield the findings of `doctor` without a repair, as each check ends."""
     yield from _environment(memory, fix=False)
-    yield from _verified(memory)
+    yield from _verified(memory, embedder_told=True)
 
 
 def _environment(memory: OpenWorkspace | Path, *, fix: bool) -> Iterator[Finding]:
@@ -176,7 +179,7 @@ def doctor(memory: OpenWorkspace | Path, *, fix: bool = False) -> HealthReport:
         memory.index.follow()
     before = "the old one could not be read" if rebuilt.before is None else f"before: {rebuilt.before}"
     done = Finding("ok", f"the index was rebuilt: {rebuilt.after} passages ({before})")
-    return HealthReport(findings=(*findings, done, *verify(memory).findings), fixed=True)
+    return HealthReport(findings=(*findings, done, *_verified(memory, embedder_told=True)), fixed=True)
 
 
 def _root(memory: OpenWorkspace | Path) -> Path:
@@ -333,7 +336,7 @@ def _logs(root: Path, found: Scan, *, deep: bool) -> Iterator[Finding]:
             problems.append(note)
     changes = len(Journal(Folder(root)).read(problems=problems))
     yield from (_finding(problem, "log") for problem in problems)
-    yield Finding("ok", f"sessions and journals: {turns:,} turns and {changes:,} changes can be read")
+    yield Finding("ok", f"sessions and journals: {turns:,} messages and {changes:,} changes can be read")
 
 
 def _is_log(path: str) -> bool:
@@ -359,20 +362,26 @@ def _problems(found: Scan) -> Iterator[Finding]:
             yield Finding("warn", what, "merge it, then delete it", "copy")
 
 
-def _coverage(ws: OpenWorkspace) -> Finding:
+def _coverage(ws: OpenWorkspace, *, embedder_told: bool) -> Iterator[Finding]:
     if not ws.searcher.embeddings.wanted:
-        return Finding("ok", "no embedder is configured: no vectors to check")
+        if not embedder_told:
+            yield Finding("ok", "no embedder is configured: no vectors to check")
+        return
     try:
         if not ws.index.exists():
-            return Finding("ok", "no passages to embed yet")
+            yield Finding("ok", "no passages to embed yet")
+            return
         missing, total = check.coverage(ws.index, ws.searcher.embeddings.store())
-    except EmbedderUnavailable:
-        return Finding("warn", "vectors were not checked: the embedder is not available")
+    except EmbedderUnavailable as error:
+        if not embedder_told:
+            yield Finding("warn", f"vectors were not checked: {error}")
     except MnemarkError as error:
-        return Finding("warn", f"vectors cannot be read: {error}")
-    if missing:
-        return Finding("warn", f"{missing:,} of {total:,} texts have no vector yet", _SYNC)
-    return Finding("ok", f"all {total:,} texts have a vector")
+        yield Finding("warn", f"vectors cannot be read: {error}")
+    else:
+        if missing:
+            yield Finding("warn", f"{missing:,} of {total:,} texts have no vector yet", _SYNC)
+        else:
+            yield Finding("ok", f"all {total:,} texts have a vector")
 
 
 def _finding(problem: Problem, kind: str = "") -> Finding:

@@ -219,7 +219,7 @@ class _ModelReader:
         )
         self._result.rejected += len(answer.facts) - len(good) + len(answer.changes) - len(changed) + dropped
         if proposed and not good and not changed and notes.empty:
-            self._retry_later(part.items, "the answer contains nothing that the turns say")
+            self._retry_later(part.items, "the answer contains nothing that the messages say")
             return
         new = [
             SourcedCandidate(fact, one.ref, one.scope, one.turn.origin, one.turn.time, one.turn.role)

@@ -82,7 +82,7 @@ def _joined(ws: OpenWorkspace, copy: Copy, *, dry_run: bool) -> str:
     joined = _join(ws, copy, ours, theirs)
     if joined is None:
         return ""
-    count = "1 turn" if joined.added == 1 else f"{joined.added:,} turns"
+    count = "1 message" if joined.added == 1 else f"{joined.added:,} messages"
     what = count if kind_of(copy.original) == "log" else "what is new"
     if dry_run:
         return f"{copy.path}: {what} would be joined to {copy.original}; would be moved to {ARCHIVE}"

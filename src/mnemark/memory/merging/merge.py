@@ -19,10 +19,11 @@ from pathlib import Path
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from mnemark.errors import MnemarkError, UsageError
 from mnemark.facts.join import newer_value
-from mnemark.files import jsonl, layout, listing, platform
+from mnemark.files import jsonl, layout, listing, off_record, platform
 from mnemark.files.disk_errors import unread
 from mnemark.files.join import join_logs
 from mnemark.files.journal import FOLDER as JOURNAL
@@ -85,6 +86,8 @@ class Merged(msgspec.Struct, frozen=True, kw_only=True):
     waiting: tuple[str, ...] = ()
     """Files that were busy: the next sync goes on."""
     problems: tuple[Problem, ...] = ()
+    off_record: bool = False
+    """Whether this memory is off the record: what the other one recorded comes all the same."""
 
 
 def merge(ws: OpenWorkspace, other: str | Path, *, dry_run: bool = False) -> Merged:
@@ -93,6 +96,9 @@ def merge(ws: OpenWorkspace, other: str | Path, *, dry_run: bool = False) -> Mer
     Sync before, so that nothing waits, and after. The other memory is only read: run the merge there, too, to
     have everything on both sides. What one side erased is erased on the other, in bytes. Settings
     (`mnemark.toml`) stay as they are.
+
+    A memory that is off the record is merged, too, and stays so: a person asks for it, and what comes was
+    recorded elsewhere. It is learned from once recording goes on.
 
     Args:
         ws: the workspace.
@@ -103,15 +109,16 @@ def merge(ws: OpenWorkspace, other: str | Path, *, dry_run: bool = False) -> Mer
         NotFoundError, UsageError: there is no other memory there.
         BusyError, ReadOnlyError: this one cannot be written (now).
     """
+    off = off_record.load(ws.root).current() is not None
     if not dry_run:
         ws.check_writable("merge")
     with fetched(ws.root, str(other)) as folder:
         if dry_run:
-            return _Merge(ws, folder, str(other)).foreseen()
+            return replace(_Merge(ws, folder, str(other)).foreseen(), off_record=off)
         with ws.truth.change():
             merged = _Merge(ws, folder, str(other)).carry_out()
     withdraw_all(ws)  # facts that the other side ended leave core memory
-    return merged
+    return replace(merged, off_record=off)
 
 
 class _Merge:

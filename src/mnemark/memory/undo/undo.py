@@ -485,7 +485,7 @@ def pin(ws: OpenWorkspace, ref: str) -> Pinned:
     """
     ws.check_writable("pin something")
     if not text_given(ref, "the ref"):
-        raise UsageError("say what to pin: path#L12 as hits name it, or the id of a fact or turn")
+        raise UsageError("say what to pin: path#L12 as hits name it, or the id of a fact or message")
     item = Selector(ws, Criteria(ref=ref)).find()[0]
     for known in pins(ws):
         if (item.kind == "fact" and known.fact == item.id) or (item.kind != "fact" and known.ref == item.ref):

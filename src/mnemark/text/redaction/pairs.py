@@ -5,7 +5,6 @@ and matched text is skipped: linear time. In tables, the header names the secret
 """
 
 import re
-import string
 from collections.abc import Generator, Iterator
 
 from mnemark.text.lazy_pattern import lazy_pattern
@@ -45,7 +44,7 @@ _LONGEST_HEAD = 40  # of a redaction mark, before its hash
 _RUN = lazy_pattern(r"[^\s\"'`，。；、]*")
 _MAX_NAMES = 32  # maximum number of names tried in one run of characters without a gap …
 _LONG_RUN = 1024  # … if more than so many characters of the run are left
-_KEY_SIGNS = frozenset(string.ascii_letters + string.digits + "_.-")
+_KEY_SIGNS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
 _LEFT = lazy_pattern(r"(?:(?<![A-Za-z0-9_.-])|(?<=\\[nrt]))[A-Za-z0-9_.-]*\Z", re.ASCII)
 _KEY_OF = lazy_pattern(r"(?<![a-z0-9_])(?P<word>[a-z]{2,16})[ ]\Z")
 _RIGHT = lazy_pattern(r"[A-Za-z0-9_-]{0,40}", re.ASCII)

@@ -24,6 +24,8 @@ from mnemark.text.redaction.private import PLACEHOLDER, private_spans
 _MAX_ROUNDS = 8
 _MAX_PATTERN = 500
 _MIN_VALUE = 8
+_SHORTEST_KEY = 16
+"""Characters of the shortest word that `key_formats` looks at."""
 NO_HASH = "0" * 8
 """The hash in marks without a salt."""
 _BREAK = lazy_pattern(r"\r\n?|\n")
@@ -115,23 +117,32 @@ def redact(text: str, rules: Rules = DEFAULT, *, keep_lines: bool = False) -> Re
 
 def _found(text: str, rules: Rules) -> Iterator[Span]:
     """Yield all findings; if two overlap, the earlier one determines the kind."""
-    from mnemark.text.redaction.key_formats import emails, key_blocks, keys_and_tokens
     from mnemark.text.redaction.pairs import pairs, seed_phrases
     from mnemark.text.redaction.urls import commands, urls
 
     yield from (("private", start, end) for start, end in private_spans(text))
-    yield from key_blocks(text)
+    has_formats = may_hold_formats(text)
+    if has_formats:
+        from mnemark.text.redaction.key_formats import emails, key_blocks, keys_and_tokens
+
+        yield from key_blocks(text)
     for value in rules.values:
         yield from (("value", at, at + len(value)) for at in positions(text, value))
-    yield from keys_and_tokens(text)
+    if has_formats:
+        yield from keys_and_tokens(text)
     yield from urls(text)
     yield from commands(text)
     yield from pairs(text)
     yield from seed_phrases(text)
     for pattern in rules.patterns:
         yield from _custom(text, pattern)
-    if rules.emails:
+    if rules.emails and has_formats:
         yield from emails(text)
+
+
+def may_hold_formats(text: str) -> bool:
+    """Tell whether one of `key_formats` may match: most that people type holds none, and a hook waits."""
+    return "@" in text or "PRIVATE KEY" in text or any(len(word) >= _SHORTEST_KEY for word in text.split())
 
 
 def _merged(found: Iterable[Span], text: str) -> list[Span]:
