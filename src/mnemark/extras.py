@@ -32,6 +32,10 @@ EXTRAS: Final = (
         "search in HTML, Word, EPUB and PDF files",
     ),
     Extra("mcp", ("mcp",), "MCP over HTTP by the official SDK; `mnemark mcp` needs none"),
+    Extra(
+        "server", ("psycopg", "psycopg_pool", "prometheus_client"),
+        "a server for many people, whose memories are in PostgreSQL",
+    ),
     Extra("fastembed", ("fastembed", "onnxruntime", "tokenizers"), "larger embedding models and rerankers"),
     Extra("sqlite-vec", ("sqlite_vec",), "vectors in SQLite"),
     Extra("chroma", ("chromadb",), "vectors in Chroma"),
