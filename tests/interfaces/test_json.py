@@ -55,6 +55,7 @@ RUN = [
 ELSEWHERE = {
     "watch": "test_process.py: it runs until it is stopped, and prints a line for each change",
     "merge": "test_merge.py: it needs another memory",
+    "db": "server/test_commands.py: it needs a database",
     "serve": "test_http_daemon.py: it runs until it is stopped",
     "web": "test_web_door.py: it starts the daemon",
 }

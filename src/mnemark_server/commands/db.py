@@ -168,8 +168,11 @@ def _list(connection: Connection, *, json: bool) -> None:
 
 def _delete(connection: Connection, name: str, *, yes: bool, json: bool) -> None:
     tenants.number_of(connection, name)
-    if not yes and not output.confirm("Delete the memory {name} and all its keys?", name=name):
-        raise UsageError(f"nothing was deleted; to delete {name} without being asked, add --yes")
+    refused = UsageError(f"nothing was deleted; to delete {name} without being asked, add --yes")
+    if not yes and not output.confirm(
+        "Delete the memory {name} and all its keys?", name=name, refusal=str(refused)
+    ):
+        raise refused
     receipt = tenants.delete(connection, name)
     if json:
         output.out_json(receipt)

@@ -1,0 +1,88 @@
+"""`mnemark db`, as an operator types it."""
+
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from mnemark_server.database import connect
+from server.postgres import Postgres
+
+
+def db(url: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "mnemark", "db", *arguments], capture_output=True, text=True, check=False,
+        env={**os.environ, "MNEMARK_DATABASE": url}, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+def test_a_memory_is_made_used_up_and_deleted(postgres: Postgres) -> None:
+    url = postgres.database("mnemark_commands")
+
+    def done(*arguments: str) -> Any:
+        ran = db(url, *arguments, "--json")
+        assert (ran.returncode, ran.stderr) == (0, ""), arguments
+        return json.loads(ran.stdout)
+
+    assert db(url, "tenants").stderr.endswith("run `mnemark db migrate`\n")
+    applied = done("migrate")["applied"]
+    assert applied[0].startswith("1 ")
+    assert done("migrate") == {"applied": []}
+    assert done("status") == {"missing": [], "memories": 0}
+    assert done("tenants", "create", "ann") == {"name": "ann", "done": "create"}
+    assert [one["name"] for one in done("tenants")["memories"]] == ["ann"]
+    key = done("keys", "ann", "add", "laptop")["key"]
+    reading = db(url, "keys", "ann", "add", "reader", "--read", "--days", "7").stdout.strip()
+    assert key.startswith("mnk_")
+    assert reading.startswith("mnk_")
+    listed = done("keys", "ann")["keys"]
+    assert [(one["name"], one["scopes"]) for one in listed] == [
+        ("laptop", ["read", "write"]),
+        ("reader", ["read"]),
+    ]
+    assert key not in str(listed)
+    assert "until" in db(url, "keys", "ann").stdout
+    done("keys", "ann", "revoke", "laptop")
+    assert [one["name"] for one in done("keys", "ann")["keys"]] == ["reader"]
+    for action, state in (("suspend", "suspended"), ("resume", "active")):
+        done("tenants", action, "ann")
+        assert [one["state"] for one in done("tenants")["memories"]] == [state]
+    assert done("scrub") == {"busy": []}
+    refused = db(url, "tenants", "delete", "ann")
+    assert (refused.returncode, "--yes" in refused.stderr) == (2, True)
+    assert done("tenants", "delete", "ann", "--yes")["name"] == "ann"
+    assert done("tenants") == {"memories": []}
+    with connect(url) as connection:
+        assert len(connection.execute("SELECT FROM mnemark.receipts").fetchall()) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("tenants", "create", "Ann Lee"), 2),
+        (("tenants", "create", "ann"), 2),  # there is one
+        (("tenants", "delete", "nobody", "--yes"), 3),
+        (("tenants", "create"), 2),
+        (("keys", "nobody"), 3),
+        (("keys", "ann", "revoke", "nothing"), 3),
+        (("keys", "ann", "nonsense", "x"), 2),
+        (("nonsense",), 2),
+    ],
+)
+def test_what_is_wrong_is_told_in_a_line(url: str, arguments: tuple[str, ...], code: int) -> None:
+    ran = db(url, *arguments)
+    assert (ran.returncode, ran.stdout) == (code, "")
+    assert "Traceback" not in ran.stderr
+    assert len(ran.stderr.splitlines()) <= 4
+
+
+def test_without_a_database_it_says_so_and_no_password(postgres: Postgres) -> None:
+    assert "--database" in db("", "status").stderr
+    gone = db("postgresql://ann:pass%40word@127.0.0.1:1/nothing", "status")
+    assert gone.returncode == 5
+    assert "pass" not in gone.stderr
+    assert "Traceback" not in gone.stderr
+    assert db(f"{postgres.url}_nothing", "status").returncode == 5
