@@ -335,7 +335,7 @@ def walked(shell: Shell, language: str) -> Iterator[tuple[list[str], Ran]]:
 
 NAMES: Final = frozenset(
     {"mnemark", "Markdown", "JSON", "MCP", "HTTP", "CSV", "API", "Python", "SQLite", "Ctrl", "git", "token"}
-    | {"HTML", "Word", "EPUB", "PDF", "SDK", "PATH", "Chroma", "linux"}
+    | {"HTML", "Word", "EPUB", "PDF", "SDK", "PATH", "Chroma", "PostgreSQL", "linux"}
     | {"zip", "jsonl", "kB", "MB", "ms", "none", "bundled", "embedder", "fastembed", "chromadb", "pip"}
     | {"install", "Textual", "ssh", "UTF", "OpenAI", "shell", "words", "when", "since", "learned", "edits"}
     | {
