@@ -171,8 +171,8 @@ class FollowedFolder(Folder):
                 self._spoiled.update(paths)
                 raise
             self._own |= made
-            if any(path.endswith(LOG) for path in paths):
-                self.clean = max(made)
+            if any(path.endswith(LOG) for path in paths) and lease.erased <= self.clean:
+                self.clean = max(made)  # else others erased before, and that is still to be dropped here
         if any(path.endswith(LOG) for path in paths):
             self.rewrote()
 

@@ -43,8 +43,8 @@ def test_an_erased_text_is_gone_to_the_byte(
         assert any("db scrub" in one for one in receipt.still)
     with second.lease("1") as at:
         at.memory.sync()
-        assert SECRET not in at.memory.recall("what is my pet?").text
-        assert "heron" in at.memory.recall("what is my other pet?").text
+        assert SECRET not in at.memory.recall("what is my pet?", deadline=5.0).text
+        assert "heron" in at.memory.recall("what is my other pet?", deadline=5.0).text
     second.drop_erased()
     first.close()
     second.close()
