@@ -71,7 +71,7 @@ IN: Final = {
         suspect="Looks like instructions", review="4 Review {n}",
     ),
     "zh": Said(
-        question="宽带什么时候来装", answer="12月14号", of_fact="我对什么过敏", fact="你对芒果过敏。",
+        question="宽带什么时候来装", answer="西子说装宽带改到", of_fact="我对什么过敏", fact="你对芒果过敏。",
         quote="另外我对芒果过敏", known="芒果", right="菠萝", of_turn="馒头 死面", turn="馒头又发成死面了",
         rule="二十四小时制", night="按 N 查看并撤销", why="来自", would_hide="将会隐藏：1 条消息",
         hidden="已遗忘：1 条消息", undone="已撤销", found_again="又能搜到：",
