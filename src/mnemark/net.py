@@ -206,7 +206,7 @@ class Channel:
         said = _body_start(content, key)
         # OpenAI reports "out of credit" as 429 (too many requests), but waiting does not help.
         if status in _TRANSIENT and "insufficient_quota" not in said:
-            after = _retry_after(response.headers.get("retry-after"))
+            after = retry_after(response.headers.get("retry-after"))
             raise TransientError(f"HTTP {status} {said[:_MAX_SHOWN]}".rstrip(), after)
         raise RefusedError(self.url, status, said)
 
@@ -271,7 +271,7 @@ def _pause(number: int) -> float:
     return longest * (0.5 + 0.5 * random.random())  # noqa: S311 - jitter, not a secret
 
 
-def _retry_after(after: str | None) -> float | None:
+def retry_after(after: str | None) -> float | None:
     """Parse a Retry-After header (seconds or an HTTP date; RFC 9110, 10.2.3) as seconds from now."""
     if after is None:
         return None

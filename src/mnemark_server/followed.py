@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import accumulate
 from pathlib import Path
 from typing import Final
 
@@ -89,12 +90,8 @@ class FollowedFolder(Folder):
         if made.known:  # sent before, and the answer was lost
             return self._append_lacking(path, lines, header, made.known)
         self._apply(made.newer, own=made.seq)
-        offsets = []
-        at = made.starts
-        for line in lines:
-            offsets.append(at)
-            at += len(line) + 1
-        self.appended(path, at)
+        *offsets, end = accumulate((len(line) + 1 for line in lines), initial=made.starts)
+        self.appended(path, end)
         return offsets
 
     def _send(self, path: str, lines: Sequence[bytes], header: bytes, ids: Sequence[str]) -> Appended:
@@ -230,9 +227,7 @@ class FollowedFolder(Folder):
             # stays behind it.
             if os.fstat(fd).st_size != part.at and not changing:
                 return False
-            rest = memoryview(part.data)
-            while rest:
-                rest = rest[platform.FS.write(fd, rest) :]
+            jsonl.write_all(fd, part.data, durable=False)
         return True
 
     def _mend(self) -> None:

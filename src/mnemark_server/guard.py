@@ -13,13 +13,13 @@ import msgspec
 
 from mnemark_interfaces.http.calls import CALLS
 from mnemark_interfaces.http.guard import (
-    BODY_SECONDS,
     MAX_BODY,
     Activity,
     Receive,
     Refusal,
     Scope,
     Send,
+    received,
     refuse,
     replayed,
 )
@@ -46,7 +46,6 @@ READS: Final = frozenset(
     }
 )
 """Calls that a key for reading may make, beside all of `browse/`."""
-READING_TOOLS: Final = frozenset({"memory_search", "memory_get", "memory_timeline", "memory_status"})
 _ROUTES: Final = OPEN | {
     "/mcp",
     *(f"/v1/{one.name}" for one in CALLS),
@@ -133,15 +132,18 @@ class KeyGuard:
             found = await self._allowed(scope)
         except UnavailableError as error:
             found = Refusal(503, "unavailable", str(error), retry=1)
-        body = found if isinstance(found, Refusal) else await _body(scope, receive)
-        if not isinstance(body, Refusal) and not isinstance(found, Refusal) and scope["path"] != "/mcp":
-            body = _for_tenant(body, found.tenant)
-        if isinstance(found, Refusal) or isinstance(body, Refusal):
-            refusal = found if isinstance(found, Refusal) else body
-            assert isinstance(refusal, Refusal)  # noqa: S101 - one of them is
-            unread = receive if isinstance(found, Refusal) else replayed(b"", receive)
-            await refuse(unread, send, refusal, "")
+        if isinstance(found, Refusal):
+            await refuse(receive, send, found, "")
             return
+        body = await received(scope, receive, MAX_BODY)
+        if isinstance(body, Refusal):
+            await refuse(receive, send, body, "")
+            return
+        if scope["path"] != "/mcp":
+            body = _for_tenant(body, found.tenant)
+            if isinstance(body, Refusal):
+                await refuse(replayed(b"", receive), send, body, "")  # it was received
+                return
         scope["headers"] = [
             *((name, value) for name, value in scope["headers"] if name != b"mnemark-workspace"),
             (b"mnemark-workspace", str(found.tenant).encode()),
@@ -174,36 +176,13 @@ class KeyGuard:
 def reads(path: str) -> bool:
     """Whether a request changes nothing."""
     name = path.removeprefix("/v1/")
-    return (
-        path == "/openapi.json" or name in READS or name.startswith("browse/")
-        or name.removeprefix("tools/") in READING_TOOLS
-    )  # fmt: skip
+    tool = BY_NAME.get(name.removeprefix("tools/"))
+    return name in READS or name.startswith("browse/") or (tool is not None and tool.reads)
 
 
 def route_of(path: str) -> str:
     """Return the route of a path for counting: what is no route of ours is one."""
     return path if path in _ROUTES else "other"
-
-
-async def _body(scope: Scope, receive: Receive) -> bytes | Refusal:
-    large = Refusal(413, "size", f"a request must not be longer than {MAX_BODY:,} bytes")
-    length = dict(scope["headers"]).get(b"content-length", b"0")
-    if not length.isdigit() or int(length) > MAX_BODY:
-        return large
-    parts = bytearray()
-    try:
-        async with asyncio.timeout(BODY_SECONDS):
-            while True:
-                message = await receive()
-                if message["type"] == "http.disconnect":
-                    return Refusal(400, "cut", "the request was cut off")
-                parts += message.get("body", b"")
-                if len(parts) > MAX_BODY:
-                    return large
-                if not message.get("more_body"):
-                    return bytes(parts)
-    except TimeoutError:
-        return Refusal(408, "slow", f"the request was not complete within {BODY_SECONDS:.0f} s")
 
 
 def _for_tenant(body: bytes, tenant: int) -> bytes | Refusal:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from mnemark.errors import MnemarkError
+from mnemark_server.repeating import Repeating
 from mnemark_server.rows import LEASE_SECONDS, Lease, TenantRows
 
 _EVERY: Final = LEASE_SECONDS / 3
@@ -19,8 +20,7 @@ class Renewals:
     def __init__(self) -> None:
         self._held: dict[int, tuple[TenantRows, Lease]] = {}
         self._guard = threading.Lock()
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="mnemark-leases", daemon=True)
+        self._thread = Repeating("mnemark-leases", _EVERY, self._renew)
         self._thread.start()
 
     @contextmanager
@@ -36,15 +36,13 @@ class Renewals:
 
     def close(self) -> None:
         """End the thread."""
-        self._stop.set()
-        self._thread.join()
+        self._thread.close()
 
-    def _run(self) -> None:
-        while not self._stop.wait(_EVERY):
-            with self._guard:
-                held = list(self._held.values())
-            for rows, lease in held:
-                try:
-                    rows.renew(lease)
-                except MnemarkError as error:  # the next time, or another node takes over
-                    _log.warning("a lease was not renewed: %s", error)
+    def _renew(self) -> None:
+        with self._guard:
+            held = list(self._held.values())
+        for rows, lease in held:
+            try:
+                rows.renew(lease)
+            except MnemarkError as error:  # the next time, or another node takes over
+                _log.warning("a lease was not renewed: %s", error)

@@ -1,7 +1,6 @@
 """Consolidate each memory once a night, on whichever node comes first."""
 
 import logging
-import threading
 from collections.abc import Callable
 from datetime import date, datetime
 from typing import Final
@@ -9,6 +8,7 @@ from typing import Final
 from mnemark.errors import MnemarkError
 from mnemark_server.database import Database, Statement
 from mnemark_server.node import Tenants
+from mnemark_server.repeating import Repeating
 
 HOURS: Final = range(2, 6)
 """Hours of the node's clock in which memories are consolidated."""
@@ -29,8 +29,7 @@ class Nightly:
         self._database = database
         self._tenants = tenants
         self._now = now
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="mnemark-nightly", daemon=True)
+        self._thread = Repeating("mnemark-nightly", _LOOK_SECONDS, self._run_due)
 
     def start(self) -> None:
         """Begin to look."""
@@ -38,15 +37,12 @@ class Nightly:
 
     def close(self) -> None:
         """End the thread when the memory that it is at is done."""
-        self._stop.set()
-        if self._thread.is_alive():
-            self._thread.join()
+        self._thread.close()
 
-    def _run(self) -> None:
-        while not self._stop.wait(_LOOK_SECONDS):
+    def _run_due(self) -> None:
+        now = self._now()
+        while now.hour in HOURS and not self._thread.closing and self.run_one(now.date()):
             now = self._now()
-            while now.hour in HOURS and not self._stop.is_set() and self.run_one(now.date()):
-                now = self._now()
 
     def run_one(self, night: date) -> bool:
         """Consolidate one memory that changed since its last night; False where none is due."""

@@ -24,6 +24,7 @@ from mnemark_server import packs
 from mnemark_server.database import Database, Statement
 from mnemark_server.followed import FollowedFolder
 from mnemark_server.leases import Renewals
+from mnemark_server.repeating import Repeating
 from mnemark_server.rows import TenantRows
 from mnemark_server.scrubber import Scrubber
 
@@ -67,8 +68,7 @@ class Tenants(Workspaces):
         self._most_folders = most_folders
         self._renewals = Renewals()
         self._scrubber = Scrubber(database)
-        self._stop = threading.Event()
-        self._looking = threading.Thread(target=self._look, name="mnemark-erased", daemon=True)
+        self._looking = Repeating("mnemark-erased", ERASED_SECONDS, self.drop_erased)
         self._folders: dict[Path, FollowedFolder] = {}
         self._users: Counter[Path] = Counter()
         """How many open memories each folder has: one that is closing may still write."""
@@ -166,13 +166,6 @@ class Tenants(Workspaces):
         for root in unused[:surplus]:
             self._remove(root)
 
-    def _look(self) -> None:
-        while not self._stop.wait(ERASED_SECONDS):
-            try:
-                self.drop_erased()
-            except MnemarkError as error:  # asked again in a moment
-                _log.warning("whether others erased something is not known: %s", error)
-
     def drop_erased(self) -> None:
         """Drop folders from which another node erased something since, and those of deleted memories.
 
@@ -205,8 +198,7 @@ class Tenants(Workspaces):
 
     def close(self) -> None:
         """Close all memories, and end the leases."""
-        self._stop.set()
-        self._looking.join()
+        self._looking.close()
         super().close()
         self._scrubber.close()
         self._renewals.close()

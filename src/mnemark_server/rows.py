@@ -46,7 +46,6 @@ class Lease(NamedTuple):
     """The right to change documents, until a higher epoch."""
 
     epoch: int
-    seq: int
     erased: int
     """The last row by which lines were taken out of logs before."""
 
@@ -148,7 +147,7 @@ class TenantRows:
                     "UPDATE mnemark.heads SET epoch = epoch + 1, lease_owner = %s,"
                     " lease_until = clock_timestamp() + make_interval(secs => %s)"
                     " WHERE tenant = %s AND (lease_owner IN ('', %s) OR lease_until < clock_timestamp())"
-                    " RETURNING epoch, seq, erased",
+                    " RETURNING epoch, erased",
                     # Its own lease is one that it could not end: it makes one change of a tenant at a time.
                     [self._node, LEASE_SECONDS, self.tenant, self._node],
                 ),

@@ -1,8 +1,6 @@
 """Clear what was erased from the pages of the tables."""
 
 import logging
-import queue
-import threading
 from typing import Final
 
 import psycopg
@@ -10,9 +8,8 @@ from psycopg import sql
 
 from mnemark.errors import MnemarkError
 from mnemark_server.database import Connection, Database
+from mnemark_server.repeating import Repeating
 
-_CLEAR: Final = "clear"
-_END: Final = "end"
 _AGAIN: Final = 5.0
 """Seconds after which clearing that failed is tried again."""
 _log = logging.getLogger("mnemark.server")
@@ -48,40 +45,27 @@ class Scrubber:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._orders: queue.Queue[str] = queue.Queue()
-        self._thread = threading.Thread(target=self._run, name="mnemark-scrub", daemon=True)
+        self._due = False
+        self._thread = Repeating("mnemark-scrub", _AGAIN, self._clear)
         self._thread.start()
 
     def want(self) -> None:
         """Have the tables cleared soon."""
-        self._orders.put(_CLEAR)
+        self._due = True
+        self._thread.soon()
 
     def close(self) -> None:
         """End the thread; what was wanted is done before."""
-        self._orders.put(_END)
-        self._thread.join()
+        self._thread.close()
+        self._clear()
 
-    def _run(self) -> None:
-        order = self._orders.get()
-        while order != _END:
-            while not self._orders.empty() and order != _END:  # many erasures share one run
-                order = self._orders.get()
-            if self._clear() or order == _END:
-                order = order if order == _END else self._orders.get()
-            else:
-                order = self._next(_AGAIN)
-
-    def _next(self, seconds: float) -> str:
-        try:
-            return self._orders.get(timeout=seconds)
-        except queue.Empty:
-            return _CLEAR
-
-    def _clear(self) -> bool:
+    def _clear(self) -> None:
+        if not self._due:
+            return
+        self._due = False  # before: what is wanted meanwhile is another run's
         try:
             with self._database.owning() as connection:
                 vacuum(connection)
-        except (MnemarkError, psycopg.Error) as error:
+        except MnemarkError as error:
+            self._due = True
             _log.warning("what was erased is not cleared from the tables yet: %s", error)
-            return False
-        return True

@@ -94,9 +94,7 @@ def edit(
             with truth.change(max(0.0, deadline - time.monotonic()) if wait <= 0 else 0.0) as files:
                 result = _attempt(task, state, files, ours=wait > 0)
         except BusyError:
-            if (
-                result is not None
-            ):  # it was made, and not taken: whoever follows others cannot say that it is there
+            if result is not None:  # it was made, and the door did not take it
                 raise
             if wait <= 0:
                 return EditResult("deferred", target, b"")

@@ -61,7 +61,7 @@ def append(
             if header and (before or not size):
                 before += header + b"\n"
             try:
-                _write(fd, before + b"\n".join(lines) + b"\n")
+                write_all(fd, before + b"\n".join(lines) + b"\n")
                 if not size:
                     platform.FS.sync_folder(path.parent)
             except OSError as error:
@@ -84,7 +84,8 @@ def _last_byte(fd: int, size: int) -> bytes:
     return os.read(fd, 1)
 
 
-def _write(fd: int, data: bytes, *, durable: bool = True) -> None:
+def write_all(fd: int, data: bytes, *, durable: bool = True) -> None:
+    """Write all of the data to an open file, to the disk if it is to be durable. Raises OSError."""
     rest = memoryview(data)
     while rest:
         rest = rest[platform.FS.write(fd, rest) :]
@@ -285,7 +286,7 @@ def write_new(path: Path, data: bytes, like: os.stat_result | None = None, *, du
     try:
         if like is not None:
             platform.keep_permissions(fd, like)
-        _write(fd, data, durable=durable)
+        write_all(fd, data, durable=durable)
         return os.fstat(fd).st_ino
     except OSError:
         with suppress(OSError):  # the sweep at the next start removes it

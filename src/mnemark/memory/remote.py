@@ -12,19 +12,16 @@ from mnemark.errors import BusyError, MnemarkError, NotFoundError, OffRecordErro
 from mnemark.facts.model import Fact
 from mnemark.files.ids import new_id
 from mnemark.memory.forgetting.receipt import Receipt
+from mnemark.net import GaveUpError, TransientError, base_url, persist, retry_after
 from mnemark.types import Origin, Recall
 
 T = TypeVar("T")
 _ATTEMPTS: Final = 4
-_PAUSE: Final = 0.2
-"""Seconds before a request is sent again where the server does not say; twice as long each time."""
-_LONGEST_PAUSE: Final = 5.0
 _AGAIN: Final = frozenset({"busy", "unavailable", "limit"})
 """Codes of answers after which a request is sent again."""
 _ERRORS: Final[Mapping[str, type[MnemarkError]]] = {
     "usage": UsageError, "key": UsageError, "scope": UsageError, "one_machine": UsageError,
-    "not_found": NotFoundError, "off_record": OffRecordError, "busy": BusyError, "unavailable": BusyError,
-    "limit": BusyError,
+    "not_found": NotFoundError, "off_record": OffRecordError,
 }  # fmt: skip
 
 
@@ -40,12 +37,17 @@ class Client:
     def __init__(self, url: str, key: str, *, timeout: float = 30.0) -> None:
         import httpx
 
-        if not url.startswith(("http://", "https://")):
+        if "://" not in url:
             raise UsageError(f"the address of a server begins with http:// or https://, not {url!r}")
+        try:
+            base = base_url(url, "the server's")
+        except ValueError as error:
+            raise UsageError(str(error)) from error
         if not key or not key.isascii():
             raise UsageError("a server needs the key of a memory; `mnemark db keys NAME add KEY` makes one")
         headers = {"authorization": f"Bearer {key}"}
-        self._http = httpx.Client(base_url=url.rstrip("/"), headers=headers, timeout=timeout)
+        self._timeout = timeout
+        self._http = httpx.Client(base_url=base, headers=headers, timeout=timeout)
 
     def close(self) -> None:
         """Close the connections."""
@@ -60,19 +62,16 @@ class Client:
         """
         sent = {key: value for key, value in body.items() if value is not None}
         data = msgspec.json.encode(sent)
-        for attempt in range(_ATTEMPTS):
-            error, after = self._try(name, data)
-            if not isinstance(error, BusyError):
-                break
-            if attempt == _ATTEMPTS - 1 or not repeats:
-                break
-            time.sleep(min(after or _PAUSE * 2**attempt, _LONGEST_PAUSE))
-        if isinstance(error, MnemarkError):
-            raise error
-        return error
+        attempts = _ATTEMPTS if repeats else 1
+        try:
+            return persist(
+                lambda: self._once(name, data), attempts, time.monotonic() + attempts * self._timeout
+            )
+        except GaveUpError as error:
+            raise BusyError(str(error)) from error
 
-    def _try(self, name: str, data: bytes) -> tuple[Any, float]:
-        """Return the answer, or the error, and after how many seconds to try again."""
+    def _once(self, name: str, data: bytes) -> Any:
+        """Return the answer. Raises TransientError where it may be sent again, else MnemarkError."""
         import httpx
 
         try:
@@ -81,16 +80,16 @@ class Client:
             )
             found = msgspec.json.decode(answer.content)
         except httpx.HTTPError as error:
-            return BusyError(f"the server does not answer: {type(error).__name__}; try again"), 0.0
-        except msgspec.DecodeError:
-            return MnemarkError("what answers at this address is no server of mnemark"), 0.0
+            raise TransientError(f"the server does not answer: {type(error).__name__}; try again") from None
+        except msgspec.DecodeError as error:
+            raise MnemarkError("what answers at this address is no server of mnemark") from error
         if answer.status_code < 400:
-            return found, 0.0
+            return found
         said = found.get("error", {}) if isinstance(found, dict) else {}
-        kind = _ERRORS.get(str(said.get("code")), MnemarkError)
-        message = str(said.get("message") or f"the server answered {answer.status_code}")
-        after = answer.headers.get("retry-after", "")
-        return kind(message), float(after) if after.isdigit() else 0.0
+        code, message = str(said.get("code")), str(said.get("message") or f"HTTP {answer.status_code}")
+        if code in _AGAIN:
+            raise TransientError(message, retry_after(answer.headers.get("retry-after")))
+        raise _ERRORS.get(code, MnemarkError)(message)
 
 
 class RemoteMemory:

@@ -39,7 +39,7 @@ _Allow = Annotated[
 _Database = Annotated[
     str,
     typer.Option(
-        metavar="URL", envvar="MNEMARK_DATABASE", show_envvar=False,
+        metavar="URL",
         help="Serve the memories of a database, such as postgresql://USER@HOST/NAME.",
     ),
 ]  # fmt: skip

@@ -157,7 +157,8 @@ class Guard:
         body: bytes | Refusal = self._refusal(scope, rule.door) or b""
         streams = rule.door == "upload" and not isinstance(body, Refusal)
         if not isinstance(body, Refusal) and scope["method"] == "POST" and not streams:
-            body = await self._body(scope, receive, MAX_BODY if rule.door == "token" else MAX_FORM)
+            most = MAX_BODY if rule.door == "token" else MAX_FORM
+            body = await received(scope, receive, most, self._body_seconds)
         if isinstance(body, Refusal):
             page = self._refused if rule.door != "token" else None
             told = page(body.message, _languages(scope), _target(scope, body)) if page else ""
@@ -205,26 +206,29 @@ class Guard:
         scope[SESSION] = found
         return None
 
-    async def _body(self, scope: Scope, receive: Receive, most: int) -> bytes | Refusal:
-        """Receive the whole body, within the limits of size and time."""
-        large = Refusal(413, "size", f"a request must not be longer than {most:,} bytes")
-        length = dict(scope["headers"]).get(b"content-length", b"0")
-        if not length.isdigit() or int(length) > most:
-            return large
-        parts = bytearray()
-        try:
-            async with asyncio.timeout(self._body_seconds):
-                while True:
-                    message = await receive()
-                    if message["type"] == "http.disconnect":
-                        return Refusal(400, "cut", "the request was cut off")
-                    parts += message.get("body", b"")
-                    if len(parts) > most:
-                        return large
-                    if not message.get("more_body"):
-                        return bytes(parts)
-        except TimeoutError:
-            return Refusal(408, "slow", f"the request was not complete within {self._body_seconds:.0f} s")
+
+async def received(
+    scope: Scope, receive: Receive, most: int, seconds: float = BODY_SECONDS
+) -> bytes | Refusal:
+    """Receive the whole body of a request, within limits of size and time."""
+    large = Refusal(413, "size", f"a request must not be longer than {most:,} bytes")
+    length = dict(scope["headers"]).get(b"content-length", b"0")
+    if not length.isdigit() or int(length) > most:
+        return large
+    parts = bytearray()
+    try:
+        async with asyncio.timeout(seconds):
+            while True:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    return Refusal(400, "cut", "the request was cut off")
+                parts += message.get("body", b"")
+                if len(parts) > most:
+                    return large
+                if not message.get("more_body"):
+                    return bytes(parts)
+    except TimeoutError:
+        return Refusal(408, "slow", f"the request was not complete within {seconds:.0f} s")
 
 
 def replayed(body: bytes, receive: Receive) -> Receive:

@@ -1,8 +1,6 @@
 """Implement `db`: migrate a server's database, and look after its memories and their keys."""
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Annotated
 
 import typer
@@ -32,28 +30,24 @@ _Name = Annotated[str, typer.Argument(metavar="NAME", help="The name of a memory
 @app.command()
 def migrate(*, database: _Url = "", json: options.Json = False) -> None:
     """Make the tables, or bring them up to date."""
-    with _connected(database) as connection:
+    with connect(url_of(database)) as connection:
         done = [f"{one.number} {one.name}" for one in migrations.migrate(connection)]
-    if json:
-        output.out_json({"applied": done})
-    elif done:
-        tell("applied: {steps}", steps=", ".join(done))
-    else:
-        tell("the database is up to date")
+    words = speech.words()
+    told = words("applied: {steps}", steps=", ".join(done)) if done else words("the database is up to date")
+    output.out_result({"applied": done}, told, json=json)
 
 
 @app.command()
 def status(*, database: _Url = "", json: options.Json = False) -> None:
     """Say whether the tables are up to date, and how many memories there are."""
-    with _connected(database) as connection:
+    with connect(url_of(database)) as connection:
         lacking = [f"{one.number} {one.name}" for one in migrations.missing(connection)]
         count = 0 if lacking else len(tenants.listed(connection))
-    if json:
-        output.out_json({"missing": lacking, "memories": count})
-    elif lacking:
-        tell("not up to date; run `mnemark db migrate`")
-    else:
-        tell("up to date, {n} memories", n=count)
+    words = speech.words()
+    told = words("up to date, {n} memories", n=count)
+    if lacking:
+        told = words("not up to date; run `mnemark db migrate`")
+    output.out_result({"missing": lacking, "memories": count}, told, json=json)
 
 
 @app.command("tenants")
@@ -73,7 +67,7 @@ def tenants_(
         raise UsageError(f"unknown action {action!r}; `mnemark db tenants --help` lists them")
     if bool(action) != bool(name):
         raise UsageError("give an action and a name, such as `mnemark db tenants create ann`")
-    with _connected(database) as connection:
+    with connect(url_of(database)) as connection:
         if not action:
             _list(connection, json=json)
             return
@@ -84,11 +78,8 @@ def tenants_(
             return
         else:
             tenants.set_state(connection, name, "suspended" if action == "suspend" else "active")
-    if json:
-        output.out_json({"name": name, "done": action})
-    else:
-        said = {"create": "{name}: created", "suspend": "{name}: suspended", "resume": "{name}: active"}
-        tell(said[action], name=name)
+    said = {"create": "{name}: created", "suspend": "{name}: suspended", "resume": "{name}: active"}
+    output.out_result({"name": name, "done": action}, speech.words()(said[action], name=name), json=json)
 
 
 @app.command()
@@ -111,7 +102,7 @@ def keys(
         raise UsageError(
             "give an action and what the key is called, such as `mnemark db keys ann add laptop`"
         )
-    with _connected(database) as connection:
+    with connect(url_of(database)) as connection:
         if action == "add":
             made = tenants.add_key(
                 connection, name, key, scopes=("read",) if readonly else ("read", "write"), days=days
@@ -144,14 +135,13 @@ def keys(
 @app.command()
 def scrub(*, database: _Url = "", json: options.Json = False) -> None:
     """Write the tables anew, so that no byte of what was erased stays in them; locks each meanwhile."""
-    with _connected(database) as connection:
+    with connect(url_of(database)) as connection:
         busy = scrub_tables(connection)
-    if json:
-        output.out_json({"busy": busy})
-    elif busy:
-        tell("in use, and left as they are: {tables}; run it again", tables=", ".join(busy))
-    else:
-        tell("all tables are clean")
+    words = speech.words()
+    told = words("all tables are clean")
+    if busy:
+        told = words("in use, and left as they are: {tables}; run it again", tables=", ".join(busy))
+    output.out_result({"busy": busy}, told, json=json)
 
 
 def _list(connection: Connection, *, json: bool) -> None:
@@ -179,12 +169,6 @@ def _delete(connection: Connection, name: str, *, yes: bool, json: bool) -> None
     else:
         tell("{name}: deleted, {n} bytes", name=name, n=receipt.bytes)
         output.out(receipt.still)
-
-
-@contextmanager
-def _connected(database: str) -> Iterator[Connection]:
-    with connect(url_of(database)) as connection:
-        yield connection
 
 
 def url_of(given: str) -> str:

@@ -97,9 +97,9 @@ def _diary(at: At, until: str) -> dict[str, Any]:
         runs = [[list(run) for _, run in groupby(day.rows, key=lambda row: row.part)] for day in days]
         if not after or sum(_seen(run) for of_day in runs for run in of_day) >= _FEWEST:
             break
-    told = zip(days, runs, strict=True)
+    pairs = zip(days, runs, strict=True)
     return {
-        "days": [day._replace(rows=[_run(at, run) for run in of_day]) for day, of_day in told],
+        "days": [day._replace(rows=[_run(at, run) for run in of_day]) for day, of_day in pairs],
         "next": after,
         "first": page.first,
         "folded_from": _FOLDED_FROM,
