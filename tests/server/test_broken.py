@@ -1,13 +1,10 @@
 """A server of many people under attack: lost connections, stopped nodes, hostile tenants, wrong databases."""
 
-# The fixture of PostgreSQL here is for this file alone until it joins that of tests/server/conftest.py.
 import os
-import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -15,11 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-pytest.importorskip("psycopg")
-pytest.importorskip("psycopg_pool")
 import psycopg
+import pytest
 
 from mnemark import Memory
 from mnemark.errors import BusyError, MnemarkError, NotFoundError, UsageError
@@ -31,44 +25,22 @@ from mnemark_server.guard import route_of
 from mnemark_server.migrations import migrate
 from mnemark_server.node import Tenants
 from mnemark_server.rows import FencedError, TenantRows
-
-BIN = Path(os.environ.get("MNEMARK_TEST_POSTGRES", "/usr/lib/postgresql/15/bin"))
-pytestmark = pytest.mark.skipif(not (BIN / "initdb").is_file(), reason="needs PostgreSQL")
-
-
-def _as_postgres(*command: str | Path) -> None:
-    """Run a program of PostgreSQL, which refuses to run as root."""
-    user = {"user": "postgres"} if os.geteuid() == 0 else {}
-    subprocess.run([*map(str, command)], check=True, stdout=subprocess.DEVNULL, **user)  # type: ignore[call-overload]
+from server.postgres import Postgres
 
 
 @pytest.fixture(scope="module")
-def postgres() -> Iterator[str]:
-    # Not in a folder of pytest's: those of earlier runs are removed while others still run.
-    home = Path(tempfile.mkdtemp(prefix="mnemark-postgres-"))
-    home.chmod(0o755)
-    data = home / "data"
-    data.mkdir()
-    if os.geteuid() == 0:
-        shutil.chown(data, "postgres")
-    _as_postgres(BIN / "initdb", "-A", "trust", "-U", "postgres", "-D", data, "--no-sync")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={data} -c fsync=off"
-    _as_postgres(BIN / "pg_ctl", "-D", data, "-w", "-o", options, "-l", data / "log", "start")
-    yield f"postgresql://postgres@127.0.0.1:{port}"
-    _as_postgres(BIN / "pg_ctl", "-D", data, "-w", "-m", "immediate", "stop")
-    shutil.rmtree(home)
+def address(postgres: Postgres) -> str:
+    """The server's, without a database."""
+    return postgres.url.removesuffix("/postgres")
 
 
 @pytest.fixture(scope="module")
-def url(postgres: str) -> str:
-    with psycopg.connect(f"{postgres}/postgres", autocommit=True) as connection:
+def url(address: str) -> str:
+    with psycopg.connect(f"{address}/postgres", autocommit=True) as connection:
         connection.execute("CREATE DATABASE broken")
-    with connect(f"{postgres}/broken") as connection:
+    with connect(f"{address}/broken") as connection:
         migrate(connection)
-    return f"{postgres}/broken"
+    return f"{address}/broken"
 
 
 @pytest.fixture
@@ -421,20 +393,20 @@ def test_a_wrong_address_is_told_without_its_password(address: str, says: str) -
     assert "ter2" not in str(told.value)
 
 
-def test_a_database_without_tables_names_the_command(postgres: str) -> None:
+def test_a_database_without_tables_names_the_command(address: str) -> None:
     with (
         pytest.raises(MnemarkError, match="mnemark db migrate"),
-        connect(f"{postgres}/postgres") as connection,
+        connect(f"{address}/postgres") as connection,
     ):
         tenants.listed(connection)
 
 
-def test_the_owner_of_the_tables_need_not_be_a_superuser(postgres: str) -> None:
-    with psycopg.connect(f"{postgres}/postgres", autocommit=True) as connection:
+def test_the_owner_of_the_tables_need_not_be_a_superuser(address: str) -> None:
+    with psycopg.connect(f"{address}/postgres", autocommit=True) as connection:
         connection.execute("CREATE ROLE own LOGIN CREATEROLE")
         connection.execute("DROP DATABASE IF EXISTS owned")
         connection.execute("CREATE DATABASE owned OWNER own")
-    address = f"{postgres.replace('postgres@', 'own@')}/owned"
+    address = f"{address.replace('postgres@', 'own@')}/owned"
     with connect(address) as connection:
         migrate(connection)
         tenants.create(connection, "ann")
