@@ -30,30 +30,23 @@ from mnemark_server.metrics import Metrics
 
 OPEN: Final = frozenset({"/livez", "/readyz", "/metrics", "/openapi.json"})
 """Paths that need no key."""
-READS: Final = frozenset(
-    {
-        "search",
-        "recall",
-        "read",
-        "facts",
-        "said",
-        "timeline",
-        "context",
-        "prompt",
-        "status",
-        "why",
-        "attention",
-    }
-)
-"""Calls that a key for reading may make, beside all of `browse/`."""
 _ROUTES: Final = OPEN | {
     "/mcp",
     *(f"/v1/{one.name}" for one in CALLS),
     *(f"/v1/tools/{one}" for one in BY_NAME),
 }
 """What is counted by its name: clients make up others."""
-ONE_MACHINE: Final = ("/health", "/query", "/hook/", "/v1/merge", "/v1/ui/", "/ui", "/v1/doctor", "/v1/sync")
+_ONE_MACHINE: Final = (
+    "/health", "/query", "/hook/", "/v1/ui/", "/ui", *(f"/v1/{one.name}" for one in CALLS if one.one_machine)
+)  # fmt: skip
 """What is of one machine: its command line, its agents' files, its browser, its folders, its counts."""
+_READS: Final = frozenset(
+    {
+        *(f"/v1/{one.name}" for one in CALLS if one.reads),
+        *(f"/v1/tools/{name}" for name, tool in BY_NAME.items() if tool.reads),
+    }
+)
+"""What a key for reading may ask for."""
 _KNOWN_SECONDS: Final = 10.0
 """How long a key counts as it was, so that one that is taken back works no longer than this."""
 _MOST_KNOWN: Final = 10_000
@@ -161,23 +154,16 @@ class KeyGuard:
             return Refusal(401, "key", "send the key of a memory: Authorization: Bearer KEY")
         if key.state != "active":
             return Refusal(403, "suspended", "this memory is suspended; ask whoever runs this server")
-        if path.startswith(ONE_MACHINE):
+        if path.startswith(_ONE_MACHINE):
             return Refusal(
                 501, "one_machine", f"{path} is of one machine; a server has /v1, /v1/tools and /mcp"
             )
-        if "write" not in key.scopes and not reads(path):
+        if "write" not in key.scopes and path not in _READS:
             return Refusal(403, "scope", "this key may only read")
         wait = self._limits.wait(key.tenant, key.limits)
         if wait > 0:
             return Refusal(429, "limit", f"too many requests; try again in {wait:.0f} s", retry=round(wait))
         return key
-
-
-def reads(path: str) -> bool:
-    """Whether a request changes nothing."""
-    name = path.removeprefix("/v1/")
-    tool = BY_NAME.get(name.removeprefix("tools/"))
-    return name in READS or name.startswith("browse/") or (tool is not None and tool.reads)
 
 
 def route_of(path: str) -> str:

@@ -47,6 +47,10 @@ class Call(NamedTuple):
     summary: str
     idempotent: bool = True
     """Whether it may be sent again where its answer was lost: twice is the same as once."""
+    reads: bool = False
+    """Whether it changes nothing: a key for reading may make it."""
+    one_machine: bool = False
+    """Whether it is of the machine that it runs on, such as its folders: a server does not answer it."""
 
 
 def fields_of(body: msgspec.Struct, *left_out: str) -> dict[str, Any]:

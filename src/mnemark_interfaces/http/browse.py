@@ -127,7 +127,7 @@ def _listed(name: str, body: type[Body], summary: str, *, rows: str = "") -> Cal
         found = getattr(at.memory.browse, name)(**fields_of(given))
         return {rows: found} if rows else found
 
-    return Call(f"browse/{name}", body, run, summary)
+    return Call(f"browse/{name}", body, run, summary, reads=True)
 
 
 def _review(at: PooledWorkspace, body: BrowseReviewBody) -> Any:
@@ -166,28 +166,29 @@ CALLS: Final[tuple[Call, ...]] = (
     _listed("search", BrowseSearchBody, "Search, a page at a time, with counts by kind, origin and scope."),
     _listed("facts", BrowseFactsBody, "List facts with earlier and proposed values, with counts."),
     Call("browse/timeline", BrowseTimelineBody, _timeline,
-         "List what was said, noted and changed, the latest first."),
+         "List what was said, noted and changed, the latest first.", reads=True),
     _listed("activity", DaysBody, "Count turns, notes and changes of each day.", rows="days"),
     _listed("sessions", BrowseSessionsBody, "List sessions, the last written first."),
     _listed("agents", NothingBody, "List the agents that recorded the latest sessions.", rows="agents"),
     _listed("turns", BrowseTurnsBody, "List the turns of a session's log."),
     _listed("attachments", BrowseAttachmentsBody, "List received and sent files, the latest first."),
-    Call("browse/review", BrowseReviewBody, _review, "List what waits for a decision, with its sources."),
+    Call("browse/review", BrowseReviewBody, _review,
+         "List what waits for a decision, with its sources.", reads=True),
     Call("browse/changes", ChangesBody, _changes,
-         "List changes, the latest first, and whether they can be undone."),
-    Call("browse/change", ChangeBody, _change, "Show a change, or those of one run, with diffs."),
+         "List changes, the latest first, and whether they can be undone.", reads=True),
+    Call("browse/change", ChangeBody, _change, "Show a change, or those of one run, with diffs.", reads=True),
     _listed("spend", DaysBody, "Show what the language model cost on each day."),
     _listed("disk", NothingBody, "Show files and bytes of each part of the workspace.", rows="parts"),
     _listed("used", DaysBody, "Show what recalls gave to models on each day.", rows="days"),
-    Call("browse/recalled", FewBody, _recalled, "List what was recalled last."),
+    Call("browse/recalled", FewBody, _recalled, "List what was recalled last.", reads=True),
     Call("why", WhyBody, _why,
-         "Explain where a passage or fact comes from, and why a query finds it or not."),
+         "Explain where a passage or fact comes from, and why a query finds it or not.", reads=True),
     Call("accept", AcceptBody, lambda at, body: {"fact": at.memory.accept(body.id, suspect=body.suspect)},
          'Accept a proposal, or a change made in a fact file ("edits": all of them); what looks like '
          "instructions only with `suspect`.", idempotent=False),
     Call("reject", ChangeBody, lambda at, body: {"fact": at.memory.reject(body.id)},
          "Reject a proposal, or revert a change made in a fact file.", idempotent=False),
     Call("attention", NothingBody, lambda at, _: {"attention": at.memory.attention()},
-         "List what needs a person."),
-    Call("doctor", NothingBody, _doctor, "Check the workspace; nothing is changed."),
+         "List what needs a person.", reads=True),
+    Call("doctor", NothingBody, _doctor, "Check the workspace; nothing is changed.", one_machine=True),
 )  # fmt: skip
