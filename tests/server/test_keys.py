@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 from mnemark.errors import MnemarkError, NewerFormatError, UsageError
 from mnemark_interfaces.http.calls import CALLS
 from mnemark_interfaces.tools import TOOLS
-from mnemark_server import guard, migrations, tenants
+from mnemark_server import access, migrations, tenants
 from mnemark_server.database import Connection, Database, Statement, connect
 from mnemark_server.server import Node, Settings
 from server.postgres import Postgres
@@ -31,7 +31,7 @@ def owner(url: str) -> Iterator[Connection]:
 @pytest.fixture
 def client(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
     """A node; keys are looked up for each request."""
-    monkeypatch.setattr(guard, "_KNOWN_SECONDS", 0.0)
+    monkeypatch.setattr(access, "KNOWN_SECONDS", 0.0)
     node = Node(Settings(url), tmp_path / "node")
 
     @asynccontextmanager
@@ -46,6 +46,12 @@ def client(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterato
 
 def ask(client: TestClient, key: str, path: str, **body: Any) -> Any:
     return client.post(path, json=body, headers={"authorization": f"Bearer {key}"})
+
+
+def mcp(client: TestClient, key: str, method: str, **params: Any) -> Any:
+    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    accept = "application/json, text/event-stream"
+    return client.post("/mcp", json=body, headers={"authorization": f"Bearer {key}", "accept": accept})
 
 
 def test_without_a_key_nothing_is_answered(client: TestClient, owner: Connection) -> None:
@@ -108,12 +114,17 @@ def test_a_key_for_reading_changes_nothing(client: TestClient, owner: Connection
     before = _rows(owner)
     for call in CALLS:
         answer = ask(client, reading, f"/v1/{call.name}")
-        assert answer.status_code in ({200, 400, 404} if guard.reads(f"/v1/{call.name}") else {403, 501}), (
-            call.name
-        )
+        assert answer.status_code in ({200, 400, 404} if call.reads else {403, 501}), call.name
     for tool in TOOLS:
-        ask(client, reading, f"/v1/tools/{tool.name}", arguments={"query": "Lisbon"})
-    assert client.post("/mcp", json={}, headers={"authorization": f"Bearer {reading}"}).status_code == 403
+        answer = ask(client, reading, f"/v1/tools/{tool.name}", arguments={"query": "Lisbon"})
+        assert (answer.status_code == 403) == (not tool.reads), tool.name
+        arguments = {"query": "Lisbon", "content": "x", "predicate": "city", "value": "Rome"}
+        said = mcp(client, reading, "tools/call", name=tool.name, arguments=arguments)
+        assert (said.status_code == 403) == (not tool.reads), tool.name
+    assert mcp(client, reading, "tools/list").json()["result"]["tools"]
+    assert (
+        "Lisbon" in mcp(client, reading, "tools/call", name="memory_search", arguments={"query": "city"}).text
+    )
     assert "Lisbon" in ask(client, reading, "/v1/facts").text
     assert _rows(owner) == before
 
