@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,8 +14,9 @@ from starlette.testclient import TestClient
 from mnemark.errors import MnemarkError, NewerFormatError, UsageError
 from mnemark_interfaces.http.calls import CALLS
 from mnemark_interfaces.tools import TOOLS
-from mnemark_server import access, migrations, tenants
+from mnemark_server import access, grants, migrations, tenants
 from mnemark_server.database import Connection, Database, Statement, connect
+from mnemark_server.limits import Limits
 from mnemark_server.server import Node, Settings
 from server.postgres import Postgres
 
@@ -165,6 +167,43 @@ def test_too_many_requests_wait(client: TestClient, owner: Connection) -> None:
     assert [one.status_code for one in answers] == [200, 200, 200, 429, 429]
     assert int(answers[-1].headers["retry-after"]) >= 1
     assert ask(client, other, "/v1/facts").status_code == 200
+
+
+def test_a_limit_is_for_all_nodes_together(url: str) -> None:
+    first, second = Database(url), Database(url)
+    nodes = [Limits(first), Limits(second)] * 60
+
+    async def asked() -> int:
+        return sum([await node.wait(1, {"requests_per_minute": 40}) == 0 for node in nodes])
+
+    begun = time.monotonic()
+    let_in = asyncio.run(asked())
+    first.close()
+    second.close()
+    assert 40 <= let_in <= 40 + 2 + (time.monotonic() - begun) * 40 / 60
+
+
+def test_limits_are_set_and_taken_back(client: TestClient, owner: Connection) -> None:
+    key = tenants.add_key(owner, "ann", "laptop")
+    grants.set_limits(owner, "ann", {"requests_per_minute": 0})
+    assert ask(client, key, "/v1/facts").status_code == 429
+    grants.set_limits(owner, "ann", {"requests_per_minute": None, "calls_per_day": 5})
+    assert grants.limits(owner, "ann") == {
+        "requests_per_minute": 1200, "calls_per_day": 5, "tokens_per_day": None,
+    }  # fmt: skip
+    for wrong in ({"wrong": 1}, {"calls_per_day": -1}):
+        with pytest.raises(UsageError):
+            grants.set_limits(owner, "ann", wrong)
+
+
+def test_no_answer_names_a_folder_of_the_node(client: TestClient, owner: Connection, tmp_path: Path) -> None:
+    key = tenants.add_key(owner, "ann", "laptop")
+    assert ask(client, key, "/v1/status").json()["workspace"] == "ann"
+    for call in CALLS:
+        for body in ({}, {"query": "x"}, {"ref": "notes/none.md"}, {"ref": "../../etc/passwd"}, {"id": "x"}):
+            assert str(tmp_path) not in ask(client, key, f"/v1/{call.name}", **body).text, call.name
+    for tool in TOOLS:
+        assert str(tmp_path) not in ask(client, key, f"/v1/tools/{tool.name}", arguments={}).text, tool.name
 
 
 def test_what_is_of_one_machine_is_refused_by_name(client: TestClient, owner: Connection) -> None:

@@ -79,11 +79,17 @@ BEGIN
 END
 $$;
 
+-- What the tenant of this transaction is called, and its limits.
+CREATE FUNCTION mnemark.myself(OUT name text, OUT limits jsonb)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = '' AS $$
+  SELECT t.name, t.limits FROM mnemark.tenants t WHERE t.tenant = mnemark.me()
+$$;
+
 CREATE FUNCTION mnemark.of_subject(
   by_issuer text, given text, OUT tenant bigint, OUT name text, OUT state text, OUT limits jsonb
 ) LANGUAGE sql STABLE SECURITY DEFINER SET search_path = '' AS $$
   SELECT t.tenant, t.name, t.state, t.limits FROM mnemark.subjects s JOIN mnemark.tenants t USING (tenant)
     WHERE s.issuer = by_issuer AND s.subject = given
 $$;
-REVOKE ALL ON FUNCTION mnemark.of_subject FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION mnemark.of_subject TO mnemark_app;
+REVOKE ALL ON FUNCTION mnemark.of_subject, mnemark.myself FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION mnemark.of_subject, mnemark.myself TO mnemark_app;
