@@ -102,6 +102,16 @@ class Database:
         with self._share(tenant).writing():
             return _run(self._writers, tenant, statements)
 
+    def ask(self, tenant: int, statement: Statement) -> Rows:
+        """Run one statement that names its tenant itself, and read what it gives; as `read`."""
+        with self._share(tenant).reading():
+            return _ask(self._readers, statement)
+
+    def tell(self, tenant: int, statement: Statement) -> Rows:
+        """Run one statement that names its tenant itself, and changes rows; as `write`."""
+        with self._share(tenant).writing():
+            return _ask(self._writers, statement)
+
     @contextmanager
     def writing(self, tenant: int) -> Iterator[Connection]:
         """Be in a transaction that sees and changes the rows of a tenant alone. Raises UnavailableError."""
@@ -139,9 +149,14 @@ def _run(pool: ConnectionPool[Connection], tenant: int | None, statements: Seque
         with connection.pipeline():
             connection.execute("BEGIN")
             connection.execute(_ENTER, ["" if tenant is None else str(tenant)])
-            cursors = [connection.execute(text.encode(), values) for text, values in statements]
+            cursors = [connection.execute(text.encode(), values, binary=True) for text, values in statements]
             connection.execute("COMMIT")
         return [cursor.fetchall() if cursor.description else [] for cursor in cursors]
+
+
+def _ask(pool: ConnectionPool[Connection], statement: Statement) -> Rows:
+    with _told(), pool.connection() as connection:
+        return connection.execute(statement.text.encode(), statement.values, binary=True).fetchall()
 
 
 @contextmanager

@@ -65,6 +65,76 @@ BEGIN
 END
 $$;
 
+-- What requests ask all the time, as one statement each: the tenant is set for the length of it, and the functions
+-- are of the role of nodes, so that row-level security holds in them.
+
+-- The rows after one that a node has.
+CREATE FUNCTION mnemark.newer(given bigint, after bigint)
+RETURNS TABLE (seq bigint, path text, at bigint, kind text, data bytea)
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = '' AS $$
+BEGIN
+  PERFORM set_config('mnemark.tenant', given::text, true);
+  IF EXISTS (SELECT FROM mnemark.heads h WHERE h.tenant = given AND h.seq > after) THEN
+    RETURN QUERY SELECT p.seq, p.path, p.at, p.kind, p.data FROM mnemark.parts p
+      WHERE p.tenant = given AND p.seq > after ORDER BY p.seq;
+  END IF;
+END
+$$;
+
+-- Append as `append` does: the first row has what that returned, the others are the rows after `after`.
+CREATE FUNCTION mnemark.append_to(
+  given bigint, log text, header bytea, body bytea, ids text[], after bigint
+) RETURNS TABLE (known text[], seq bigint, path text, at bigint, kind text, data bytea)
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = '' SET lock_timeout = '5s' AS $$
+DECLARE made record;
+BEGIN
+  PERFORM set_config('mnemark.tenant', given::text, true);
+  SELECT * INTO made FROM mnemark.append(log, header, body, ids);
+  RETURN QUERY SELECT made.known, made.new_seq, ''::text, made.starts, ''::text, ''::bytea;
+  RETURN QUERY SELECT NULL::text[], n.seq, n.path, n.at, n.kind, n.data FROM mnemark.newer(given, after) n;
+END
+$$;
+
+-- Take the lease for a node, unless another has it: the first row has its epoch and the row by which lines were
+-- last taken out of logs, or none of both; the others are the rows after `after`. No row: there is no such tenant.
+CREATE FUNCTION mnemark.lease(given bigint, node text, seconds double precision, after bigint)
+RETURNS TABLE (epoch bigint, erased bigint, seq bigint, path text, at bigint, kind text, data bytea)
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = '' SET lock_timeout = '5s' AS $$
+DECLARE here record;
+BEGIN
+  PERFORM set_config('mnemark.tenant', given::text, true);
+  SELECT h.lease_owner IN ('', node) OR h.lease_until < clock_timestamp() AS free INTO here
+    FROM mnemark.heads h WHERE h.tenant = given FOR UPDATE;
+  IF NOT FOUND THEN
+    RETURN;
+  END IF;
+  IF NOT here.free THEN
+    RETURN QUERY SELECT NULL::bigint, NULL::bigint, NULL::bigint, ''::text, NULL::bigint, ''::text, ''::bytea;
+    RETURN;
+  END IF;
+  -- Its own lease is one that the node could not end: it makes one change of a tenant at a time.
+  RETURN QUERY UPDATE mnemark.heads h SET epoch = h.epoch + 1, lease_owner = node,
+      lease_until = clock_timestamp() + make_interval(secs => seconds)
+    WHERE h.tenant = given
+    RETURNING h.epoch, h.erased, h.seq, ''::text, NULL::bigint, ''::text, ''::bytea;
+  RETURN QUERY SELECT NULL::bigint, NULL::bigint, n.seq, n.path, n.at, n.kind, n.data
+    FROM mnemark.newer(given, after) n;
+END
+$$;
+
+DO $$
+DECLARE asked text;
+BEGIN
+  GRANT CREATE ON SCHEMA mnemark TO mnemark_app; -- whoever a function is given to needs it for that moment
+  FOREACH asked IN ARRAY ARRAY['newer', 'append_to', 'lease'] LOOP
+    EXECUTE format('REVOKE ALL ON FUNCTION mnemark.%I FROM PUBLIC', asked);
+    EXECUTE format('GRANT EXECUTE ON FUNCTION mnemark.%I TO %I', asked, current_user);
+    EXECUTE format('ALTER FUNCTION mnemark.%I OWNER TO mnemark_app', asked);
+  END LOOP;
+  REVOKE CREATE ON SCHEMA mnemark FROM mnemark_app;
+END
+$$;
+
 -- Take up to `want` of the requests that this transaction's tenant may send, of `most` a minute.
 CREATE FUNCTION mnemark.take(most double precision, want double precision, OUT got double precision)
 LANGUAGE plpgsql AS $$
