@@ -103,6 +103,9 @@ class Tenants(Workspaces):
             opened.finish()
             yield opened
 
+    def stamp(self, root: Path) -> None:
+        """Return None: nobody but this node changes a folder, and its settings are read when it is opened."""
+
     def make(self, root: Path) -> PooledWorkspace:
         """Open a tenant's memory; its folder is made from its rows if it is not here."""
         self._drop_folders(but=root)
