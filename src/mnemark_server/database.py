@@ -51,6 +51,11 @@ class UnavailableError(BusyError):
     """The database did not answer: what was sent may be there or not. Sent again with its id, it is once."""
 
 
+def said(error: Exception) -> str:
+    """Return what a log says of an error: of others than databases its kind, as it may quote a memory."""
+    return str(error) if isinstance(error, UnavailableError) else type(error).__name__
+
+
 class Share:
     """The connections that one tenant may use at a time, so that it does not keep out the others."""
 

@@ -7,7 +7,7 @@ import psycopg
 from psycopg import sql
 
 from mnemark.errors import MnemarkError
-from mnemark_server.database import Connection, Database, connect_each
+from mnemark_server.database import Connection, Database, connect_each, said
 from mnemark_server.repeating import Repeating
 
 _AGAIN: Final = 5.0
@@ -81,4 +81,4 @@ class Scrubber:
                 vacuum(connection)
         except MnemarkError as error:
             self._due = True
-            _log.warning("what was erased is not cleared from the tables yet: %s", error)
+            _log.warning("what was erased is not cleared from the tables yet: %s", said(error))

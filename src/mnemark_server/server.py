@@ -22,6 +22,7 @@ from mnemark_interfaces.http.guard import Activity
 from mnemark_server.database import Database, connect
 from mnemark_server.guard import KeyGuard, Keys
 from mnemark_server.limits import Limits
+from mnemark_server.logs import RequestLog
 from mnemark_server.metrics import Metrics
 from mnemark_server.migrations import missing
 from mnemark_server.nightly import Nightly
@@ -58,14 +59,14 @@ class Node:
         self.nightly = Nightly(self.database, self.tenants)
         self._api = Api(self.tenants, self.activity, pages=False)
 
-    def app(self, around: Callable[[], Any]) -> KeyGuard:
+    def app(self, around: Callable[[], Any]) -> RequestLog:
         """Return the application, which runs inside of `around`, behind its guard."""
         app = self._api.app(around)
         app.routes[:0] = [
             Route("/livez", self._live, methods=["GET"]), Route("/readyz", self._ready, methods=["GET"]),
             Route("/metrics", self._metrics, methods=["GET"]),
         ]  # fmt: skip
-        return KeyGuard(app, Keys(self.database), Limits(), self.metrics, self.activity)
+        return RequestLog(KeyGuard(app, Keys(self.database), Limits(), self.metrics, self.activity))
 
     async def _live(self, _: Request) -> Response:
         return Response("alive\n", media_type="text/plain")
