@@ -47,6 +47,7 @@ class _Plain(logging.Formatter):
         super().__init__("%(asctime)s %(levelname)s %(name)s %(message)s")
 
     def format(self, record: logging.LogRecord) -> str:
+        record.exc_text = None  # another handler's, with the text
         words = [super().format(record), *(f"{name}={value}" for name, value in _fields(record).items())]
         return " ".join(words)
 

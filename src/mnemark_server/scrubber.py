@@ -6,7 +6,7 @@ from typing import Final
 import psycopg
 from psycopg import sql
 
-from mnemark.errors import MnemarkError
+from mnemark.errors import IncompleteError, MnemarkError
 from mnemark_server.database import Connection, Database, connect_each, said
 from mnemark_server.repeating import Repeating
 
@@ -49,7 +49,13 @@ def _scrub(connection: Connection) -> list[str]:
             connection.execute(sql.SQL("VACUUM (FULL) mnemark.{}").format(sql.Identifier(name)))
         except psycopg.errors.LockNotAvailable:
             busy.append(name)
-    connection.execute("CHECKPOINT")  # the files that were replaced are gone only after one
+    try:
+        connection.execute("CHECKPOINT")
+    except psycopg.errors.InsufficientPrivilege as error:
+        raise IncompleteError(
+            "the tables are written anew, but their old files stay until the next checkpoint, which this user may"
+            " not ask for; as an administrator of the database: GRANT pg_checkpoint TO the user"
+        ) from error
     return busy
 
 

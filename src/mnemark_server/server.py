@@ -91,9 +91,10 @@ class Node:
 class _Server(uvicorn.Server):
     """A server that ends with `run`: uvicorn ends the process by its signal, before it has cleaned up."""
 
-    def __init__(self, config: uvicorn.Config, node: Node) -> None:
+    def __init__(self, config: uvicorn.Config, node: Node, on_ready: Callable[[], None]) -> None:
         super().__init__(config)
         self._node = node
+        self._on_ready = on_ready
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -105,6 +106,11 @@ class _Server(uvicorn.Server):
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
+
+    async def startup(self, sockets: Any = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._on_ready()
 
     async def shutdown(self, sockets: Any = None) -> None:
         self._node.draining = True
@@ -132,7 +138,6 @@ def serve(settings: Settings, *, on_ready: Callable[[str], None]) -> None:
 
         @contextlib.asynccontextmanager
         async def alive() -> AsyncIterator[None]:
-            on_ready(f"http://{settings.host}:{settings.port}")
             node.nightly.start()
             yield
             await asyncio.to_thread(node.nightly.close)
@@ -143,7 +148,7 @@ def serve(settings: Settings, *, on_ready: Callable[[str], None]) -> None:
             date_header=False, timeout_keep_alive=30, timeout_graceful_shutdown=DRAIN_SECONDS,
             proxy_headers=False,
         )  # fmt: skip
-        server = _Server(config, node)
+        server = _Server(config, node, lambda: on_ready(f"http://{settings.host}:{settings.port}"))
         server.run()
         if not server.started:
             raise MnemarkError(f"cannot listen on {settings.host}:{settings.port}; see the messages above")

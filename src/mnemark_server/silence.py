@@ -53,6 +53,11 @@ def _heard(gen: Generator[Any, Any, _Result], seconds: float) -> Generator[Any, 
         return result
 
 
+def _answered(error: psycopg.Error) -> bool:
+    """Whether it is the database that says so: not that it was not reached, ends, or begins."""
+    return error.sqlstate is not None and not error.sqlstate.startswith(("08", "57P"))
+
+
 class Outage:
     """Whether a database is away. While it is, one request at a time tries it, and the others do not wait.
 
@@ -89,8 +94,9 @@ class Outage:
         except SilentError:
             self._away = True
             raise
-        except psycopg.OperationalError:
-            raise  # it may be there, or not
+        except psycopg.OperationalError as error:
+            self._away = self._away and not _answered(error)
+            raise
         except BaseException:
             self._away = False  # it answered, with an error
             raise

@@ -32,6 +32,11 @@ def free_port() -> int:
         return port
 
 
+def _listens(port: int) -> bool:
+    with socket.socket() as one:
+        return one.connect_ex(("127.0.0.1", port)) == 0
+
+
 class Process:
     """A program that runs as a user without rights, in a folder of its own."""
 
@@ -170,7 +175,7 @@ class Bouncer(Process):
         self.point_to(to)
         self.spawn("sh", folder / "shipped" / "start", PGBOUNCER_INI=self._ini)
         end = time.monotonic() + _WAIT_SECONDS
-        while socket.socket().connect_ex(("127.0.0.1", self.port)):
+        while not _listens(self.port):
             assert time.monotonic() < end, self.log()
             time.sleep(0.02)
 
@@ -194,15 +199,14 @@ class Cluster:
         try:
             self.primary.first_start()
             self.standby.follow(self.primary)
+            self.wait_synchronous()
             self.bouncer = Bouncer(folder / "bouncer", self.primary) if BOUNCER else None
         except BaseException:
             self.close()
             raise
         here, there = (one.port for one in self.members)
         signed = f"postgresql://mnemark:{PASSWORDS['MNEMARK_PASSWORD']}"
-        self.direct = (
-            f"{signed}@127.0.0.1:{here},127.0.0.1:{there}/mnemark?target_session_attrs=read-write"
-        )
+        self.direct = f"{signed}@127.0.0.1:{here},127.0.0.1:{there}/mnemark?target_session_attrs=read-write"
         """As compose.yaml has it for `migrate`: the one of both that takes writes."""
         self.pooled = f"{signed}@127.0.0.1:{self.bouncer.port}/mnemark" if self.bouncer else ""
 
@@ -218,6 +222,14 @@ class Cluster:
         """Have a standby again, in the place of the one that was killed."""
         shutil.rmtree(self.standby.data)
         self.primary.lead(self.standby)
+        self.wait_synchronous()
+
+    def wait_synchronous(self) -> None:
+        """Wait until commits wait for the standby."""
+        end = time.monotonic() + _WAIT_SECONDS
+        while self.primary.execute("SELECT sync_state FROM pg_stat_replication") != [("sync",)]:
+            assert time.monotonic() < end, self.primary.log()
+            time.sleep(0.05)
 
     def close(self) -> None:
         for one in (self.bouncer, *self.members):
@@ -225,8 +237,8 @@ class Cluster:
                 one.end(signal.SIGQUIT)
 
 
-class ShippedNode:
-    """A node as the image runs it."""
+class Image:
+    """The image of a node: what it runs if it is given words."""
 
     def __init__(self, url: str, folder: Path, port: int = 0) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -236,6 +248,22 @@ class ShippedNode:
             "MNEMARK_HOST": "127.0.0.1", "MNEMARK_PORT": str(self.port), "MNEMARK_FOLDER": str(folder / "node"),
         }  # fmt: skip
         self._log = folder / "log"
+
+    def command(self, *words: str, code: int = 0) -> str:
+        """Run a command of mnemark, and return what it prints."""
+        done = subprocess.run(
+            ["sh", SHIPPED / "mnemark-node", *words], env=self._environment,
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == code, (words, done.stdout, done.stderr)
+        return done.stdout or done.stderr
+
+
+class ShippedNode(Image):
+    """A node as the image runs it."""
+
+    def __init__(self, url: str, folder: Path, port: int = 0) -> None:
+        super().__init__(url, folder, port)
         self.start()
 
     def start(self) -> None:
@@ -248,15 +276,6 @@ class ShippedNode:
 
     def log(self) -> str:
         return self._log.read_text("utf-8")
-
-    def command(self, *words: str, code: int = 0, **environment: str) -> str:
-        """What the image prints if it is given these words."""
-        done = subprocess.run(
-            ["sh", SHIPPED / "mnemark-node", *words], env=self._environment | environment,
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        assert done.returncode == code, (words, done.stdout, done.stderr)
-        return done.stdout or done.stderr
 
     def kill(self, number: int = signal.SIGKILL) -> None:
         self.process.send_signal(number)
