@@ -100,7 +100,9 @@ class Member(Process):
         """Make the folder and start as the image of PostgreSQL does: first without the network."""
         self.run("initdb", "-D", self.data, "-U", "postgres", "-E", "UTF8", "--no-sync", "-A", "trust")
         hba = self.data / "pg_hba.conf"  # as in the image, but for connections of this machine, which are all
-        hba.write_text("local all all trust\nhost all all all scram-sha-256\n", "utf-8")
+        hba.write_text(
+            "local all all trust\nlocal replication all trust\nhost all all all scram-sha-256\n", "utf-8"
+        )
         self.start("-c", "listen_addresses=")
         self.run("sh", self.folder / "shipped" / "first-start", PGDATA=self.data, **self._socket())
         self.end(signal.SIGINT)
@@ -192,6 +194,7 @@ class Cluster:
     """A primary, its synchronous standby, and pgbouncer where it is installed."""
 
     def __init__(self, folder: Path, *, durable: bool = False, archive: Path | None = None) -> None:
+        folder.mkdir(exist_ok=True)
         folder.chmod(0o755)
         self.members = [Member(folder / name, durable=durable, archive=archive) for name in ("a", "b")]
         self.primary, self.standby = self.members

@@ -17,6 +17,7 @@ from server.cluster import Cluster, Image, ShippedNode
 from server.conftest import truth
 from server.postgres import programs
 from server.test_kills import Writer, post
+from tools.scale_drills import failovers, moment
 
 pytestmark = [
     pytest.mark.timed,
@@ -87,3 +88,13 @@ def test_a_failover_under_writers_loses_and_doubles_nothing(cluster: Cluster, tm
     assert [text for text in said if found[text] != 1] == []
     assert max(found.values()) == 1
     assert folders[0] == folders[1]
+
+
+@pytest.mark.slow
+def test_failovers_in_turn_lose_and_double_nothing() -> None:
+    failovers(30, 3)
+
+
+@pytest.mark.slow
+def test_a_restored_database_answers_as_it_did_then() -> None:
+    moment()
