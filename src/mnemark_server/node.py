@@ -24,7 +24,7 @@ from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark_interfaces.http.pool import PooledWorkspace, Workspaces
 from mnemark_server import packs
 from mnemark_server.bookkeeping import SharedState
-from mnemark_server.database import Database, Statement
+from mnemark_server.database import Database, Statement, said
 from mnemark_server.followed import FollowedFolder
 from mnemark_server.leases import Renewals
 from mnemark_server.repeating import Repeating
@@ -155,7 +155,7 @@ class Tenants(Workspaces):
                     packs.save(self._database, int(root.name), folder.seq, folder.clean, data)
                 folder.packed = folder.seq
         except (MnemarkError, OSError) as error:  # it is derived again where it is needed
-            _log.warning("what was derived of memory %s is not kept: %s", root.name, error)
+            _log.warning("what was derived of memory %s is not kept: %s", root.name, said(error))
         finally:
             self._closed_one(root)
 

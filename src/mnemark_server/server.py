@@ -25,6 +25,7 @@ from mnemark_server.database import Database, connect
 from mnemark_server.guard import KeyGuard
 from mnemark_server.issuer import METADATA, Issuer
 from mnemark_server.limits import Limits
+from mnemark_server.logs import RequestLog
 from mnemark_server.metrics import Metrics
 from mnemark_server.migrations import missing
 from mnemark_server.nightly import Nightly
@@ -66,7 +67,7 @@ class Node:
         self.issuer = Issuer(settings.issuer, settings.url) if settings.issuer else None
         self._api = Api(self.tenants, self.activity, pages=False)
 
-    def app(self, around: Callable[[], Any]) -> KeyGuard:
+    def app(self, around: Callable[[], Any]) -> RequestLog:
         """Return the application, which runs inside of `around`, behind its guard."""
         app = self._api.app(around)
         app.routes[:0] = [
@@ -74,10 +75,11 @@ class Node:
             Route("/metrics", self._metrics, methods=["GET"]),
             *(Route(f"{METADATA}{path}", self._resource, methods=["GET"]) for path in ("", "/mcp")),
         ]  # fmt: skip
-        return KeyGuard(
+        guard = KeyGuard(
             app, Keys(self.database, self.issuer), Limits(self.database), self.metrics, self.activity,
             challenge=self.issuer.challenge() if self.issuer is not None else "",
         )  # fmt: skip
+        return RequestLog(guard)
 
     async def _live(self, _: Request) -> Response:
         return Response("alive\n", media_type="text/plain")
@@ -107,9 +109,10 @@ class Node:
 class _Server(uvicorn.Server):
     """A server that ends with `run`: uvicorn ends the process by its signal, before it has cleaned up."""
 
-    def __init__(self, config: uvicorn.Config, node: Node) -> None:
+    def __init__(self, config: uvicorn.Config, node: Node, on_ready: Callable[[], None]) -> None:
         super().__init__(config)
         self._node = node
+        self._on_ready = on_ready
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -121,6 +124,11 @@ class _Server(uvicorn.Server):
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
+
+    async def startup(self, sockets: Any = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._on_ready()
 
     async def shutdown(self, sockets: Any = None) -> None:
         self._node.draining = True
@@ -148,7 +156,6 @@ def serve(settings: Settings, *, on_ready: Callable[[str], None]) -> None:
 
         @contextlib.asynccontextmanager
         async def alive() -> AsyncIterator[None]:
-            on_ready(f"http://{settings.host}:{settings.port}")
             node.nightly.start()
             yield
             await asyncio.to_thread(node.nightly.close)
@@ -159,7 +166,7 @@ def serve(settings: Settings, *, on_ready: Callable[[str], None]) -> None:
             date_header=False, timeout_keep_alive=30, timeout_graceful_shutdown=DRAIN_SECONDS,
             proxy_headers=False,
         )  # fmt: skip
-        server = _Server(config, node)
+        server = _Server(config, node, lambda: on_ready(f"http://{settings.host}:{settings.port}"))
         server.run()
         if not server.started:
             raise MnemarkError(f"cannot listen on {settings.host}:{settings.port}; see the messages above")

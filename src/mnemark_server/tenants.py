@@ -13,7 +13,6 @@ from mnemark.files.secrets import SALT_BYTES
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark_server.access import SCOPES, hash_of
 from mnemark_server.database import Connection
-from mnemark_server.scrubber import vacuum
 
 _NAME: Final = lazy_pattern(r"[a-z0-9][a-z0-9._-]{0,62}\Z")
 
@@ -100,7 +99,10 @@ def set_state(connection: Connection, name: str, state: str) -> None:
 
 
 def delete(connection: Connection, name: str) -> Deleted:
-    """Delete a memory with all its rows, and return the receipt, which is kept. Raises NotFoundError."""
+    """Delete a memory with all its rows, and return the receipt, which is kept. Raises NotFoundError.
+
+    After the transaction, `scrubber.vacuum` clears them from the tables.
+    """
     tenant = number_of(connection, name)
     with connection.transaction():
         row = connection.execute(
@@ -113,7 +115,6 @@ def delete(connection: Connection, name: str) -> Deleted:
             connection.execute(f"DELETE FROM mnemark.{table} WHERE tenant = %s", [tenant])  # noqa: S608 - ours
         what: dict[str, Any] = msgspec.to_builtins(found)
         connection.execute("INSERT INTO mnemark.receipts (name, what) VALUES (%s, %s)", [name, Jsonb(what)])
-    vacuum(connection)
     return found
 
 

@@ -28,6 +28,10 @@ def test_a_memory_is_made_used_up_and_deleted(postgres: Postgres) -> None:
         return json.loads(ran.stdout)
 
     assert db(url, "tenants").stderr.endswith("run `mnemark db migrate`\n")
+    lacking = db(url, "status", "--json")
+    assert lacking.returncode == 8
+    assert json.loads(lacking.stdout)["missing"][0].startswith("1 ")
+    assert lacking.stderr.endswith("run `mnemark db migrate`\n")
     applied = done("migrate")["applied"]
     assert applied[0].startswith("1 ")
     assert done("migrate") == {"applied": []}
@@ -64,6 +68,9 @@ def test_a_memory_is_made_used_up_and_deleted(postgres: Postgres) -> None:
     assert done("tenants") == {"memories": []}
     with connect(url) as connection:
         assert len(connection.execute("SELECT FROM mnemark.receipts").fetchall()) == 1
+        connection.execute("INSERT INTO mnemark.migrations (number, name) VALUES (9999, 'later')")
+    newer = db(url, "status")
+    assert (newer.returncode, "install that version" in newer.stderr) == (6, True)
 
 
 @pytest.mark.parametrize(

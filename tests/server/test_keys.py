@@ -15,7 +15,7 @@ from mnemark.errors import MnemarkError, NewerFormatError, UsageError
 from mnemark_interfaces.http.calls import CALLS
 from mnemark_interfaces.tools import TOOLS
 from mnemark_server import access, grants, migrations, tenants
-from mnemark_server.database import Connection, Database, Statement, connect
+from mnemark_server.database import Connection, Database, Statement, connect, connect_each
 from mnemark_server.limits import Limits
 from mnemark_server.server import Node, Settings
 from server.postgres import Postgres
@@ -26,7 +26,7 @@ MARK = "Zanzibar-Quetzal"
 
 @pytest.fixture
 def owner(url: str) -> Iterator[Connection]:
-    with connect(url) as connection:
+    with connect_each(url) as connection:
         yield connection
 
 

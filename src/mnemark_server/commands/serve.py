@@ -1,7 +1,5 @@
 """Implement `serve --database`: run a node."""
 
-import logging
-import sys
 from pathlib import Path
 
 from mnemark._version import __version__
@@ -10,18 +8,14 @@ from mnemark_interfaces import output
 from mnemark_server import check_installed
 
 check_installed()
-from mnemark_server import server  # noqa: E402 - needs what was checked
+from mnemark_server import logs, server  # noqa: E402 - needs what was checked
 
 
 def serve(
     database: str, *, host: str, port: int, folder: Path | None, url: str, issuer: str, json: bool
 ) -> None:  # fmt: skip
     """Run until it is stopped; say where it listens."""
-    logging.basicConfig(
-        stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s"
-    )
-    for noisy in ("mcp", "uvicorn", "httpx"):
-        logging.getLogger(noisy).setLevel(logging.WARNING)
+    logs.start()
 
     def ready(at: str) -> None:
         if json:
