@@ -59,10 +59,11 @@ def let_in(connection: Connection, tenant: str, issuer: str, subject: str) -> No
     """
     number = number_of(connection, tenant)
     try:
-        connection.execute(
-            "INSERT INTO mnemark.subjects (issuer, subject, tenant) VALUES (%s, %s, %s)",
-            [issuer, subject, number],
-        )
+        with connection.transaction():
+            connection.execute(
+                "INSERT INTO mnemark.subjects (issuer, subject, tenant) VALUES (%s, %s, %s)",
+                [issuer, subject, number],
+            )
     except psycopg.errors.UniqueViolation as error:
         raise UsageError(
             f"{subject!r} of {issuer} has a memory already; keep them out of that first"

@@ -30,7 +30,7 @@ def postgres() -> Iterator[Postgres]:
 @pytest.fixture(scope="session")
 def migrated(postgres: Postgres) -> str:
     """The name of a migrated database with two memories, "ann" and "bob", whose numbers are 1 and 2."""
-    name = "mnemark_migrated"
+    name = "mnemark_template"
     with connect(postgres.database(name)) as connection:
         migrate(connection)
         tenants.create(connection, "ann")

@@ -78,7 +78,7 @@ def test_a_model_reads_a_talk_once_and_within_the_budget_of_all_nodes(
     new_node: MakeNode, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TEST_MODEL_KEY", "none")
-    with scripted_chat.serve() as model, connect(url) as owner:
+    with scripted_chat.serve() as model:
         settings = tmp_path / "config.toml"
         monkeypatch.setenv("MNEMARK_CONFIG", str(settings))
         settings.write_text(
@@ -102,7 +102,8 @@ def test_a_model_reads_a_talk_once_and_within_the_budget_of_all_nodes(
                     at.session(f"chat:{number}").end(wait=True)
         assert len(model.requests) == asked
         assert [calls_of(node) for node in (one, two)] == [asked, asked]
-        grants.set_limits(owner, "bob", {"calls_per_day": 1})
+        with connect(url) as owner:
+            grants.set_limits(owner, "bob", {"calls_per_day": 1})
         for number, node in enumerate((one, two)):
             with node.lease("2") as at:
                 session = at.session(f"chat:{number}")
