@@ -11,16 +11,17 @@ from typing import Any, Final, NamedTuple
 
 import uvicorn
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from mnemark.errors import MnemarkError
 from mnemark.files import platform
 from mnemark.retrieval.searcher import load_words
+from mnemark_agents.server import WHO
 from mnemark_interfaces.http.app import Api
 from mnemark_interfaces.http.guard import Activity
 from mnemark_server.database import Database, connect
-from mnemark_server.guard import KeyGuard, Keys
+from mnemark_server.guard import KeyGuard, Keys, TenantKey
 from mnemark_server.limits import Limits
 from mnemark_server.metrics import Metrics
 from mnemark_server.migrations import missing
@@ -63,7 +64,7 @@ class Node:
         app = self._api.app(around)
         app.routes[:0] = [
             Route("/livez", self._live, methods=["GET"]), Route("/readyz", self._ready, methods=["GET"]),
-            Route("/metrics", self._metrics, methods=["GET"]),
+            Route("/metrics", self._metrics, methods=["GET"]), Route(WHO, _who, methods=["POST"]),
         ]  # fmt: skip
         return KeyGuard(app, Keys(self.database), Limits(), self.metrics, self.activity)
 
@@ -85,6 +86,12 @@ class Node:
     async def _metrics(self, _: Request) -> Response:
         text = await asyncio.to_thread(self.metrics.text, self.tenants, self.database)
         return Response(text, media_type="text/plain; version=0.0.4")
+
+
+async def _who(request: Request) -> Response:
+    """Say whose memory a key opens, and what it may do there."""
+    key: TenantKey = request.scope["mnemark.key"]
+    return JSONResponse({"memory": key.name, "scopes": key.scopes})
 
 
 class _Server(uvicorn.Server):

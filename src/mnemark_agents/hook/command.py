@@ -13,9 +13,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from mnemark.errors import NotFoundError
+from mnemark.errors import NotFoundError, UsageError
 from mnemark_agents import daemon
 from mnemark_agents.hook import agents
+from mnemark_agents.hook.agents import Agent
 
 MAX_BYTES: Final = 64 * 1024 * 1024
 """Maximum size of an event."""
@@ -34,6 +35,8 @@ class CommandLine(NamedTuple):
     event: str
     agent: str = ""
     workspace: str = ""
+    server: str = ""
+    """The address of a server, whose memory is used instead of a folder."""
     alone: bool = False
     plugin: bool = False
     """Whether a plug-in calls: see `plugin`."""
@@ -59,11 +62,13 @@ def run(arguments: Sequence[str], used_in: UsedIn | None = None) -> int | None:
     data: dict[str, Any] = {}
     try:
         line = _parsed(arguments)
-        root = None if line.plugin else _named_folder(line)
+        root = None if line.plugin or line.server else _named_folder(line)
         data = _event()
-        root = _folder_of_plugin(line, data) if line.plugin else root or _folder_around(data, used_in)
-        if root is not None:
-            output = _answer(root, line, data)
+        if line.server:
+            output = _from_server(line, data)
+        else:
+            root = _folder_of_plugin(line, data) if line.plugin else root or _folder_around(data, used_in)
+            output = {} if root is None else _answer(root, line, data)
     except BaseException as error:  # noqa: BLE001 - an agent must never stop because of its memory
         _failed(root, line, data, error)
     finally:
@@ -89,7 +94,10 @@ def _failed(root: Path | None, line: CommandLine, data: dict[str, Any], error: B
 def _parsed(arguments: Sequence[str]) -> CommandLine:
     found: dict[str, Any] = {}
     words = list(arguments)
-    names = {"--agent": "agent", "-a": "agent", "--workspace": "workspace", "-w": "workspace"}
+    names = {
+        "--agent": "agent", "-a": "agent", "--workspace": "workspace", "-w": "workspace",
+        "--server": "server",
+    }  # fmt: skip
     while words:
         word = words.pop(0)
         name, equals, value = word.partition("=")
@@ -160,13 +168,33 @@ def _folder_around(data: Mapping[str, Any], used_in: UsedIn | None) -> Path:
     return root
 
 
-def _answer(root: Path, line: CommandLine, data: dict[str, Any]) -> Mapping[str, Any]:
+def _known(line: CommandLine, data: dict[str, Any]) -> tuple[Agent | None, dict[str, Any]]:
+    """Return the agent that sent an event, and the event with its number and its transcript."""
     agent = agents.agent_named(line.agent) if line.agent else agents.recognised(data)
     found = agents.event_of(agent, line.event, data) if agent is not None else None
     known = data if agent is None else agents.with_transcript(agent, data)
     if agent is not None and agent.transcript_of and found and found[0] in {"response", "session-end"}:
         agents.wait_for(known)
-    data = {agents.CALL: f"{time.time_ns()}-{os.getpid()}", **known}
+    return agent, {agents.CALL: f"{time.time_ns()}-{os.getpid()}", **known}
+
+
+def _from_server(line: CommandLine, data: dict[str, Any]) -> Mapping[str, Any]:
+    """Return the answer for a memory on a server; what went wrong is logged, and nothing is lost."""
+    agent, data = _known(line, data)
+    if agent is None:
+        raise UsageError(agents.unknown(line.agent))
+    from mnemark_agents.hook import remote
+    from mnemark_agents.hook.log import log
+
+    done = remote.handle(line.server, line.event, agent, data)
+    if done.problem:
+        log(None, f"{line.event or '?'} ({agent.name}): {done.problem}")
+    return done.output
+
+
+def _answer(root: Path, line: CommandLine, data: dict[str, Any]) -> Mapping[str, Any]:
+    agent, data = _known(line, data)
+    found = agents.event_of(agent, line.event, data) if agent is not None else None
     at = None if line.alone or daemon.was_slow() else daemon.find()
     if at is not None and agent is not None and found is not None:
         event, _ = found
