@@ -99,6 +99,14 @@ def kept(url: str) -> Known | None:
     return _read().get(address(url))
 
 
+def servers() -> set[str]:
+    """Return the addresses of the servers whose keys are kept; none where the file cannot be read."""
+    try:
+        return set(_read())
+    except UsageError:
+        return set()
+
+
 def keep(url: str, known: Known) -> None:
     """Keep the key for a server. Raises MnemarkError."""
     _change(lambda keys: {**keys, address(url): known._replace(key=checked(known.key))})

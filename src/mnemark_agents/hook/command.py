@@ -64,11 +64,13 @@ def run(arguments: Sequence[str], used_in: UsedIn | None = None) -> int | None:
         line = _parsed(arguments)
         root = None if line.plugin or line.server else _named_folder(line)
         data = _event()
-        if line.server:
+        if line.plugin and _is_connected(line, data):
+            output = {}
+        elif line.server:
             output = _from_server(line, data)
         else:
-            root = _folder_of_plugin(line, data) if line.plugin else root or _folder_around(data, used_in)
-            output = {} if root is None else _answer(root, line, data)
+            root = _folder_of_plugin(line) if line.plugin else root or _folder_around(data, used_in)
+            output = _answer(root, line, data)
     except BaseException as error:  # noqa: BLE001 - an agent must never stop because of its memory
         _failed(root, line, data, error)
     finally:
@@ -109,7 +111,10 @@ def _parsed(arguments: Sequence[str]) -> CommandLine:
             found["event"] = word
         else:
             raise ValueError(f"`mnemark hook` has no option {word!r}; see `mnemark hook --help`")
-    return CommandLine(**({"event": ""} | found))
+    line = CommandLine(**({"event": ""} | found))
+    if line.plugin and not (line.server or line.workspace or os.environ.get("MNEMARK_WORKSPACE")):
+        return line._replace(server=os.environ.get("MNEMARK_SERVER", ""))
+    return line
 
 
 def _event() -> dict[str, Any]:
@@ -135,14 +140,20 @@ def _named_folder(line: CommandLine) -> Path | None:
     return root
 
 
-def _folder_of_plugin(line: CommandLine, data: Mapping[str, Any]) -> Path | None:
-    """Return the memory that a plug-in uses; None where the agent's settings have a hook for the event."""
+def _is_connected(line: CommandLine, data: Mapping[str, Any]) -> bool:
+    """Tell whether the agent's settings have a hook for the event: a plug-in leaves it to that."""
     _load_msgspec()
     from mnemark_agents.hook import plugin
 
     folder = data.get("cwd")
-    if plugin.is_connected(line.agent, line.event, folder if isinstance(folder, str) else ""):
-        return None
+    return plugin.is_connected(line.agent, line.event, folder if isinstance(folder, str) else "")
+
+
+def _folder_of_plugin(line: CommandLine) -> Path:
+    """Return the memory that a plug-in uses."""
+    _load_msgspec()
+    from mnemark_agents.hook import plugin
+
     return plugin.memory(line.workspace)
 
 
