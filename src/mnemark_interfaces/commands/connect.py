@@ -93,8 +93,8 @@ def connect(
     without a yes, no model is asked. Memories that agents keep on this machine are offered once, to be
     searched beside yours: see `mnemark mount`.
 
-    With --server, agents use a memory on a server. Its key is asked for, or read from MNEMARK_KEY or stdin, and
-    kept in a file that only you can read; no agent's settings hold it.
+    With --server, agents use a memory on a server. Its key is asked for, or read from MNEMARK_KEY or stdin,
+    and kept in a file that only you can read; no agent's settings hold it.
     """
     here = Path.cwd() if project else None
     if send:
@@ -106,9 +106,7 @@ def connect(
         _git(workspace_, remove=remove, dry_run=dry_run, json=json)
         return
     if server and (workspace_ is not None or one_memory):
-        raise UsageError(
-            "give a folder or a server, not both: what its memory is like is the server's matter"
-        )
+        raise UsageError("--server goes without --workspace and --one-memory: no folder here is used")
     root: Memory = workspace_for(workspace_)
     if server:
         root = connect_server.prepare(server, asks=not (remove or dry_run))

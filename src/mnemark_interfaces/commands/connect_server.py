@@ -7,6 +7,7 @@ from pathlib import Path
 from mnemark.errors import UsageError
 from mnemark.files import server_keys
 from mnemark_agents.connect import keys
+from mnemark_agents.connect.connections import servers
 from mnemark_agents.connect.hosts import Server
 from mnemark_agents.connect.keys import Opened
 from mnemark_agents.hook.remote import send_waiting
@@ -61,16 +62,14 @@ def _asked(url: str) -> str:
         return str(typer.prompt(question, hide_input=True, err=True))
     given = sys.stdin.readline(1_000) if sys.stdin is not None and not sys.stdin.isatty() else ""
     if not given.strip():
-        raise UsageError(
-            f"a server needs the key of a memory; set {server_keys.VARIABLE}, or give it on stdin"
-        )
+        raise UsageError(f"a server needs a key; set {server_keys.VARIABLE}, or give it on stdin")
     return given
 
 
 def drop_unused(before: set[str], project: Path | None) -> None:
     """Remove the keys of servers that no agent uses any more, and say so."""
     left = {state.url: state for state in keys.drop_unused(before, project)}
-    for url in sorted(before - keys.servers(project)):
+    for url in sorted(before - servers(project)):
         if url in left:
             say(
                 "{count} events wait for {url}, and its key is kept until then: `mnemark connect --send`.",
@@ -87,7 +86,7 @@ def tell_waiting() -> None:
             hint(spoken(state.problem))
         if state.waiting:
             say(
-                "{count} events wait for {url}; they are sent with the next hook, or by `mnemark connect --send`.",
+                "{count} events wait for {url}; the next hook sends them, or `mnemark connect --send`.",
                 count=state.waiting, url=state.url,
             )  # fmt: skip
         if state.refused:
