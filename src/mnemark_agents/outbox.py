@@ -1,9 +1,9 @@
 """Keep what is sent to a memory on a server until it is there. Imports stay light: hooks need this.
 
-Each event is a file of its own, with mode 0600, which its process holds locked until the server has it: what
-is not locked was left by a process that ended, or by a server that did not answer, and waits. Events are sent
-in the order of their names, which begin with the time. Sent twice, an event is there once: its turns and tool
-calls have ids.
+What is sent at a time, an event, is a file of its own, with mode 0600, which its process holds locked until
+the server has it: what is not locked was left by a process that ended, or by a server that did not answer,
+and waits. Events are sent in the order of their names, which begin with the time. Sent twice, an event is
+there once: its turns and tool calls have ids.
 """
 
 import json
@@ -87,13 +87,13 @@ class Outbox:
             / blake2b(name.encode("utf-8", "replace"), digest_size=8).hexdigest()
         )
 
-    def put(self, event: str, body: Mapping[str, Any]) -> Sending:
-        """Keep an event until it is there. Raises OSError where it cannot be written."""
+    def put(self, path: str, body: Mapping[str, Any]) -> Sending:
+        """Keep what is to be sent to a path until it is there. Raises OSError where it cannot be written."""
         self._make()
-        path = self.folder / f"{time.time_ns():020d}-{os.getpid()}{_ENDING}"
-        data = json.dumps({"event": event, "body": body}, ensure_ascii=False, separators=(",", ":"))
-        platform.write_private(path, f"{data}\n".encode("utf-8", "replace"))
-        return Sending(path)
+        file = self.folder / f"{time.time_ns():020d}-{os.getpid()}{_ENDING}"
+        data = json.dumps({"path": path, "body": body}, ensure_ascii=False, separators=(",", ":"))
+        platform.write_private(file, f"{data}\n".encode("utf-8", "replace"))
+        return Sending(file)
 
     def waiting(self) -> Waiting:
         """Return how many events wait, and how many the server refused."""
@@ -151,25 +151,25 @@ class Outbox:
         """Send an event; return False where the server will never take it."""
         try:
             kept = json.loads(platform.content(path))
-            event, body = str(kept["event"]), {**kept["body"], "late": True}
+            to, body = str(kept["path"]), dict(kept["body"])
         except (ValueError, LookupError, TypeError):
             return False
         try:
-            self.ask(event, body, _SECONDS)
+            self.ask(to, body, _SECONDS)
         except DaemonRefusedError as error:
             if error.status >= 500 or error.status in _TAKEN_LATER:
                 raise
             return False
         return True
 
-    def ask(self, event: str, body: Mapping[str, Any], seconds: float) -> Any:
-        """Send an event now, and return the answer.
+    def ask(self, path: str, body: Mapping[str, Any], seconds: float) -> Any:
+        """Send something now, and return the answer.
 
         Raises:
             UnreachableError: the server does not answer in time.
             DaemonRefusedError: it does not take the event.
         """
-        return server.post(self.url, self._key, f"/hook/{event}", body, seconds)
+        return server.post(self.url, self._key, path, body, seconds)
 
     def _names(self) -> list[str]:
         try:

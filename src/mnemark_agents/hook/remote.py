@@ -96,7 +96,7 @@ def handle(url: str, given: str, agent: Agent, data: Mapping[str, Any]) -> Handl
         _leave(new)
         return Handled({}, problem)
     try:
-        answer = outbox.ask(event, body, _SECONDS)
+        answer = outbox.ask(_path(event), body, _SECONDS)
     except (UnreachableError, DaemonRefusedError) as error:
         if isinstance(error, UnreachableError):
             outbox.note_silence()
@@ -106,6 +106,10 @@ def handle(url: str, given: str, agent: Agent, data: Mapping[str, Any]) -> Handl
         one.is_there()
     output = answer.get("output") if isinstance(answer, dict) else None
     return Handled(output if isinstance(output, dict) else {})
+
+
+def _path(event: str) -> str:
+    return f"/hook/{event}"
 
 
 def _leave(events: list[Sending]) -> None:
@@ -138,7 +142,7 @@ def _put(
     if not bodies and _is_recorded(event, data):
         bodies = [body]
     names = ["response"] * (len(bodies) - 1) + [event]
-    new = [outbox.put(name, one) for name, one in zip(names, bodies, strict=False)]
+    new = [outbox.put(_path(name), {**one, "late": True}) for name, one in zip(names, bodies, strict=False)]
     if after != before:
         _keep_note(outbox, session, after)
     if event == "session-end":
