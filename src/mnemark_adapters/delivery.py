@@ -2,14 +2,11 @@
 
 import threading
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mnemark.errors import BusyError
-from mnemark.files.server_keys import Known
+from mnemark.memory.remote import Client
 from mnemark_agents.outbox import Outbox
-
-if TYPE_CHECKING:
-    from mnemark.memory.remote import Client
 
 
 class Delivery:
@@ -17,13 +14,11 @@ class Delivery:
 
     Args:
         client: sends to the server.
-        url: the address of the server.
-        known: its key.
     """
 
-    def __init__(self, client: "Client", url: str, known: Known) -> None:
+    def __init__(self, client: Client) -> None:
         self._client = client
-        self._outbox = Outbox(url, known)
+        self._outbox = Outbox(client.url, client.known)
         self._order = threading.Lock()
 
     def send(self, name: str, body: Mapping[str, Any]) -> None:

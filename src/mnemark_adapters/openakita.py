@@ -29,9 +29,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from mnemark.errors import BusyError, MnemarkError, NotFoundError, UsageError
 from mnemark.files.ids import new_id
-from mnemark.files.server_keys import Known, address, checked, key_of
 from mnemark.files.sessions import WINDOW
 from mnemark.memory.prompt.briefing import BUDGET
+from mnemark.memory.remote import Client, RemoteMemory
 from mnemark.text.quoting.fence import fence, strip_fences
 from mnemark_adapters.delivery import Delivery
 from mnemark_adapters.host_model import use_host_model
@@ -43,7 +43,6 @@ from mnemark_agents.upkeep import start_if_due
 if TYPE_CHECKING:
     from mnemark.facts.model import Fact
     from mnemark.memory.memory import Memory
-    from mnemark.memory.remote import RemoteMemory
     from mnemark.types import Hit
 
 SOURCE: Final = "openakita:"
@@ -123,11 +122,8 @@ class OpenAkitaMemory:
         self._root = Path(workspace).expanduser()
         self._server: RemoteMemory | None = None
         if server:
-            from mnemark.memory.memory import Memory
-
-            known = Known(checked(key)) if key else key_of(server)
-            self._server = Memory.connect(server, known.key)
-            self._delivery = Delivery(self._server.client, address(server), known)
+            self._server = RemoteMemory(Client(server, key))
+            self._delivery = Delivery(self._server.client)
         self._guard = threading.Lock()
         self._opening = threading.Lock()
         self._order = threading.Lock()

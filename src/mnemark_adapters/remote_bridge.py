@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mnemark.errors import MnemarkError
 from mnemark.files.ids import new_id
-from mnemark.files.server_keys import Known, address, checked, key_of
+from mnemark.memory.remote import Client, RemoteMemory
 from mnemark.text.quoting.fence import strip_fences
 from mnemark_adapters.bridge import IDLE, Bridge, RecallRequest, Where
 from mnemark_adapters.delivery import Delivery
@@ -44,12 +44,8 @@ class RemoteBridge(Bridge):
         self, url: str, key: str = "", *, limit: float | None = None, idle: float = IDLE,
         budget: int | None = None, width: int = 1,
     ) -> None:  # fmt: skip
-        from mnemark.memory.remote import Client, RemoteMemory
-
-        self._url = address(url)
-        known = Known(checked(key)) if key else key_of(url)
-        self._server = RemoteMemory(Client(self._url, known.key))
-        self._delivery = Delivery(self._server.client, self._url, known)
+        self._server = RemoteMemory(Client(url, key))
+        self._delivery = Delivery(self._server.client)
         super().__init__(
             Path(), limit=LIMIT if limit is None else limit, idle=idle, budget=budget, width=width
         )
@@ -57,7 +53,7 @@ class RemoteBridge(Bridge):
     @property
     def name(self) -> str:
         """The address of the server."""
-        return self._url
+        return self._server.client.url
 
     def call(self, tool: str, given: Mapping[str, Any], *, bound: str = "") -> dict[str, Any]:
         """Run a memory tool on the server. Raises MnemarkError."""

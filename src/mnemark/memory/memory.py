@@ -128,10 +128,9 @@ class Memory:
         Raises:
             UsageError: it is no address, or there is no key.
         """
-        from mnemark.files.server_keys import key_of
         from mnemark.memory.remote import Client, RemoteMemory
 
-        return RemoteMemory(Client(url, key or key_of(url).key, timeout=timeout))
+        return RemoteMemory(Client(url, key, timeout=timeout))
 
     def __enter__(self) -> Self:
         return self

@@ -11,8 +11,9 @@ import msgspec
 from mnemark.errors import BusyError, MnemarkError, NotFoundError, OffRecordError, UsageError
 from mnemark.facts.model import Fact
 from mnemark.files.ids import new_id
+from mnemark.files.server_keys import Known, address, checked, key_of
 from mnemark.memory.forgetting.receipt import Receipt
-from mnemark.net import GaveUpError, TransientError, base_url, persist, retry_after
+from mnemark.net import GaveUpError, TransientError, persist, retry_after
 from mnemark.types import Origin, Recall
 
 T = TypeVar("T")
@@ -34,18 +35,14 @@ class Client:
         timeout: seconds for each attempt.
     """
 
-    def __init__(self, url: str, key: str, *, timeout: float = 30.0) -> None:
+    def __init__(self, url: str, key: str = "", *, timeout: float = 30.0) -> None:
         import httpx
 
-        if "://" not in url:
-            raise UsageError(f"the address of a server begins with http:// or https://, not {url!r}")
-        try:
-            base = base_url(url, "the server's")
-        except ValueError as error:
-            raise UsageError(str(error)) from error
-        if not key or not key.isascii():
-            raise UsageError("a server needs the key of a memory; `mnemark db keys NAME add KEY` makes one")
-        headers = {"authorization": f"Bearer {key}"}
+        base = address(url)
+        known = Known(checked(key)) if key else key_of(base)
+        self.url = base
+        self.known = known
+        headers = {"authorization": f"Bearer {known.key}"}
         self._timeout = timeout
         self._http = httpx.Client(base_url=base, headers=headers, timeout=timeout)
 

@@ -190,17 +190,13 @@ def _known(line: CommandLine, data: dict[str, Any]) -> tuple[Agent | None, dict[
 
 
 def _from_server(line: CommandLine, data: dict[str, Any]) -> Mapping[str, Any]:
-    """Return the answer for a memory on a server; what went wrong is logged, and nothing is lost."""
+    """Return the answer for a memory on a server."""
     agent, data = _known(line, data)
     if agent is None:
         raise UsageError(agents.unknown(line.agent))
-    from mnemark_agents.hook import remote
-    from mnemark_agents.hook.log import log
+    from mnemark_agents.hook.remote import handle
 
-    done = remote.handle(line.server, line.event, agent, data)
-    if done.problem:
-        log(None, f"{line.event or '?'} ({agent.name}): {done.problem}")
-    return done.output
+    return handle(line.server, line.event, agent, data)
 
 
 def _answer(root: Path, line: CommandLine, data: dict[str, Any]) -> Mapping[str, Any]:

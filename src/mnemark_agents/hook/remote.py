@@ -36,9 +36,6 @@ _SENT: Final = (
     "error", "error_message", agents.CALL,
 )  # fmt: skip
 """Fields of an event that a server needs; none names a place on this machine."""
-_BATCH: Final = 200
-"""Maximum number of turns in one request, and of their characters: both are far below what a server takes."""
-_BATCH_CHARACTERS: Final = 500_000
 _OF_TOOLS: Final = frozenset({"tool_input", "tool_response", "tool_output"})
 _END_OF_TOOL: Final = 20_000
 """Characters of the beginning and of the end of a text in these that are sent."""
@@ -56,16 +53,8 @@ class _Session(NamedTuple):
     end: int = 0
 
 
-class Handled(NamedTuple):
-    """The result of an event."""
-
-    output: Mapping[str, Any]
-    problem: str = ""
-    """For the log; what was to be recorded waits."""
-
-
-def handle(url: str, given: str, agent: Agent, data: Mapping[str, Any]) -> Handled:
-    """Handle an event.
+def handle(url: str, given: str, agent: Agent, data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Handle an event, and return what the hook prints; what went wrong is logged, and nothing is lost.
 
     Args:
         url: the address of the server.
@@ -88,33 +77,35 @@ def handle(url: str, given: str, agent: Agent, data: Mapping[str, Any]) -> Handl
     may_ask = not problem and not outbox.is_silent()
     if waited or len(new) > 1:  # it is sent in its order; an answer is all that is wanted at once
         body = {**body, "turns": [], "asks": True}
-        _leave(new)
+        _left(new)
         new = []
         if may_ask:
             start_python(["-P", "-m", "mnemark_agents.hook.remote", outbox.url])
     if not may_ask or not (new or event in _ANSWERED):
-        _leave(new)
-        return Handled({}, problem)
+        return _left(new, f"{event} ({agent.name}): {problem}" if problem else "")
     try:
         answer = outbox.ask(_path(event), body, _SECONDS)
     except (UnreachableError, DaemonRefusedError) as error:
         if isinstance(error, UnreachableError):
             outbox.note_silence()
-        _leave(new)
-        return Handled({}, str(error))
+        return _left(new, f"{event} ({agent.name}): {error}")
     for one in new:
         one.is_there()
     output = answer.get("output") if isinstance(answer, dict) else None
-    return Handled(output if isinstance(output, dict) else {})
+    return output if isinstance(output, dict) else {}
 
 
 def _path(event: str) -> str:
     return f"/hook/{event}"
 
 
-def _leave(events: list[Sending]) -> None:
+def _left(events: list[Sending], problem: str = "") -> Mapping[str, Any]:
+    """Leave what was put into the outbox there, log why, and return that there is nothing to say."""
     for one in events:
         one.keep()
+    if problem:
+        log(None, problem)
+    return {}
 
 
 def _key(url: str) -> tuple[Known, str]:
@@ -176,30 +167,10 @@ def _new_turns(
     """Return the turns that were not put into the outbox, in batches, and the note of their session then."""
     if event == "tool" or (event == "prompt" and agent.transcript):  # a transcript has it once it is answered
         return [], note
-    import msgspec
+    from mnemark_agents.hook import unsent
 
-    from mnemark_agents.hook import spoken
-
-    path = spoken.transcript_of(agent, data)
-    if path is None:
-        from mnemark_agents.hook.event import without_ours
-
-        found = spoken.turns_of_event(agent, without_ours(data), event)
-        return [msgspec.to_builtins(found)] if found else [], note
-    if not path.is_file():  # it is read by the next hook
-        return [], note
-    from mnemark.files import transcripts
-
-    is_same = note.transcript == path.name and note.end <= path.stat().st_size
-    batches: list[list[Any]] = []
-    size, end = _BATCH_CHARACTERS, note.end if is_same else 0
-    for one in transcripts.read(path, agent.name, end):
-        if size >= _BATCH_CHARACTERS or len(batches[-1]) == _BATCH:
-            batches.append([])
-            size = 0
-        batches[-1].append(msgspec.to_builtins(one.turn))
-        size, end = size + len(one.turn.content), one.end
-    return batches, note._replace(transcript=path.name, end=end)
+    batches, transcript, end = unsent.turns(agent, event, data, note.transcript, note.end)
+    return batches, note._replace(transcript=transcript, end=end)
 
 
 def _project(data: Mapping[str, Any]) -> str:

@@ -279,10 +279,9 @@ def serve(workspace: Path | None, *, alone: bool = False, plugin: bool = False, 
     if plugin and workspace is None:
         server = server or os.environ.get("MNEMARK_SERVER", "")
     if server:
-        from mnemark.files.server_keys import key_of
         from mnemark.memory.remote import Client
 
-        client = Client(server, key_of(server).key, timeout=_CALL_SECONDS)
+        client = Client(server, timeout=_CALL_SECONDS)
     elif plugin:
         from mnemark_agents.hook.plugin import memory
 
