@@ -4,11 +4,12 @@
 """
 
 import json
+import threading
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from mnemark._version import __version__
-from mnemark.threads import within
 from mnemark_agents.daemon import MAX_ANSWER, UnreachableError, decoded
 
 if TYPE_CHECKING:
@@ -33,11 +34,23 @@ def post(url: str, key: str, path: str, body: Any, seconds: float) -> Any:
         DaemonRefusedError: it answered with an error.
     """
     data = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
-    try:
-        status, answer = within(seconds, lambda: _exchange(url, key, path, data, seconds))
-    except TimeoutError as error:
-        raise UnreachableError(f"{url} does not answer within {seconds:g} s", sent=True, slow=True) from error
-    return decoded(status, answer, f"what answers at {url} is no server of mnemark")
+    found: list[tuple[int, bytes] | UnreachableError] = []
+
+    def work() -> None:
+        try:
+            found.append(_exchange(url, key, path, data, seconds))
+        except UnreachableError as error:
+            found.append(error)
+
+    # As `within` does, which loads `logging`: no timeout of a socket covers the lookup of a name.
+    thread = threading.Thread(target=work, name="mnemark-net", daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if not found:
+        raise UnreachableError(f"{url} does not answer within {seconds:g} s", sent=True, slow=True)
+    if isinstance(found[0], UnreachableError):
+        raise found[0]
+    return decoded(*found[0], f"what answers at {url} is no server of mnemark")
 
 
 def _exchange(url: str, key: str, path: str, data: bytes, seconds: float) -> tuple[int, bytes]:
@@ -48,15 +61,13 @@ def _exchange(url: str, key: str, path: str, data: bytes, seconds: float) -> tup
         "Authorization": f"Bearer {key}", "Content-Type": "application/json", "Connection": "close",
         "User-Agent": f"mnemark/{__version__}",
     }  # fmt: skip
-    connection = _connection(url, seconds)
     try:
-        connection.request("POST", urlsplit(url).path.rstrip("/") + path, data, headers)
-        answer = connection.getresponse()
-        return answer.status, answer.read(MAX_ANSWER)
-    except (OSError, HTTPException) as error:
+        with closing(_connection(url, seconds)) as connection:
+            connection.request("POST", urlsplit(url).path.rstrip("/") + path, data, headers)
+            answer = connection.getresponse()
+            return answer.status, answer.read(MAX_ANSWER)
+    except (OSError, HTTPException, ValueError) as error:  # ValueError: of a name that cannot be one
         raise UnreachableError(f"{url} does not answer: {_why(error)}", sent=True) from error
-    finally:
-        connection.close()
 
 
 def _connection(url: str, seconds: float) -> "HTTPConnection":

@@ -17,6 +17,7 @@ from mnemark.errors import NotFoundError, UsageError
 from mnemark_agents import daemon
 from mnemark_agents.hook import agents
 from mnemark_agents.hook.agents import Agent
+from mnemark_agents.hook.start import load_msgspec
 
 MAX_BYTES: Final = 64 * 1024 * 1024
 """Maximum size of an event."""
@@ -142,7 +143,7 @@ def _named_folder(line: CommandLine) -> Path | None:
 
 def _is_connected(line: CommandLine, data: Mapping[str, Any]) -> bool:
     """Tell whether the agent's settings have a hook for the event: a plug-in leaves it to that."""
-    _load_msgspec()
+    load_msgspec()
     from mnemark_agents.hook import plugin
 
     folder = data.get("cwd")
@@ -151,7 +152,7 @@ def _is_connected(line: CommandLine, data: Mapping[str, Any]) -> bool:
 
 def _folder_of_plugin(line: CommandLine) -> Path:
     """Return the memory that a plug-in uses."""
-    _load_msgspec()
+    load_msgspec()
     from mnemark_agents.hook import plugin
 
     return plugin.memory(line.workspace)
@@ -163,7 +164,7 @@ def _folder_around(data: Mapping[str, Any], used_in: UsedIn | None) -> Path:
     Raises:
         NotFoundError: there is none, or its user does not trust it.
     """
-    _load_msgspec()
+    load_msgspec()
     from mnemark.files import layout, trust
 
     cwd = data.get("cwd")
@@ -215,21 +216,11 @@ def _answer(root: Path, line: CommandLine, data: dict[str, Any]) -> Mapping[str,
         else:
             output = answer.get("output") if isinstance(answer, dict) else None
             return output if isinstance(output, dict) else {}
-    _load_msgspec()
+    load_msgspec()
     from mnemark_agents.hook import cold
     from mnemark_agents.hook import event as events
 
     return cold.handle(root, events.parse_call(line.event, line.agent, data))
-
-
-def _load_msgspec() -> None:
-    """Import msgspec without `typing_extensions`: it does with `typing`, and a hook saves 10 ms."""
-    if not {"msgspec", "typing_extensions"} & sys.modules.keys():
-        sys.modules["typing_extensions"] = None  # type: ignore[assignment] # so importing it fails
-        try:
-            import msgspec  # noqa: F401
-        finally:
-            del sys.modules["typing_extensions"]
 
 
 def _watchdog(out: Any) -> Any:

@@ -16,14 +16,12 @@ from typing import Any, Final, NamedTuple
 
 from mnemark.errors import UsageError
 from mnemark.files import platform, server_keys
-from mnemark.files.projects import repository_at
 from mnemark.files.server_keys import Known
 from mnemark.hashes import blake2b
 from mnemark_agents.daemon import DaemonRefusedError, UnreachableError
 from mnemark_agents.hook import agents
 from mnemark_agents.hook.agents import Agent, Event
-from mnemark_agents.hook.log import log
-from mnemark_agents.hook.start import start_python
+from mnemark_agents.hook.start import load_msgspec, start_python
 from mnemark_agents.outbox import Outbox, Sending, Sent
 
 _SECONDS: Final = 2.0
@@ -104,6 +102,8 @@ def _left(events: list[Sending], problem: str = "") -> Mapping[str, Any]:
     for one in events:
         one.keep()
     if problem:
+        from mnemark_agents.hook.log import log
+
         log(None, problem)
     return {}
 
@@ -167,6 +167,7 @@ def _new_turns(
     """Return the turns that were not put into the outbox, in batches, and the note of their session then."""
     if event == "tool" or (event == "prompt" and agent.transcript):  # a transcript has it once it is answered
         return [], note
+    load_msgspec()
     from mnemark_agents.hook import unsent
 
     batches, transcript, end = unsent.turns(agent, event, data, note.transcript, note.end)
@@ -180,11 +181,15 @@ def _project(data: Mapping[str, Any]) -> str:
     """
     roots = data.get("workspace_roots")
     folder = data.get("cwd") or (roots[0] if isinstance(roots, list) and roots else "")
-    repository = repository_at(platform.state_folder(), folder) if isinstance(folder, str) else ""
+    if not isinstance(folder, str) or not folder:
+        return ""
+    load_msgspec()
+    from mnemark.files.new_workspace import folder_name_of
+    from mnemark.files.projects import repository_at
+
+    repository = repository_at(platform.state_folder(), folder)
     if not repository:
         return ""
-    from mnemark.files.new_workspace import folder_name_of
-
     mark = blake2b(repository.encode("utf-8", "surrogateescape"), digest_size=4).hexdigest()
     return f"{folder_name_of(repository)}-{mark}"
 
@@ -221,5 +226,4 @@ def send_waiting(url: str) -> Sent:
 
 if __name__ == "__main__":
     done = send_waiting(sys.argv[1])
-    if done.problem:
-        log(None, f"{sys.argv[1]}: {done.problem}; what was said waits")
+    _left([], done.problem and f"{sys.argv[1]}: {done.problem}; what was said waits")

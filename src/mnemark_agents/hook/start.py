@@ -1,4 +1,4 @@
-"""Start Python in the background for a hook, which has no time to import `subprocess`."""
+"""Load and start quickly what a hook needs, which has no time to import `subprocess` and the like."""
 
 import os
 import sys
@@ -44,3 +44,13 @@ def _inherited() -> list[int]:
             if number > 2 and os.get_inheritable(number):
                 found.append(number)
     return found
+
+
+def load_msgspec() -> None:
+    """Import msgspec without `typing_extensions`: it does with `typing`, and a hook saves 10 ms."""
+    if not {"msgspec", "typing_extensions"} & sys.modules.keys():
+        sys.modules["typing_extensions"] = None  # type: ignore[assignment] # so importing it fails
+        try:
+            import msgspec  # noqa: F401
+        finally:
+            del sys.modules["typing_extensions"]
