@@ -138,6 +138,8 @@ def command(*words: str) -> Callable[[Path], None]:
 class Kept:
     """A memory as the daemon keeps it."""
 
+    one_machine = True
+
     def __init__(self, memory: Memory) -> None:
         self.memory = memory
 

@@ -39,6 +39,7 @@ OUTSIDE: Final[dict[str, str]] = {
     "demo/": "makes a folder that is no workspace yet",
     "mnemark_agents/connect/": "settings of agents and users; plug-ins; a folder to try; a line of settings",
     "mnemark_agents/daemon.py": "the state folder",
+    "mnemark_agents/outbox.py": "the state folder",
     "mnemark_agents/hook/": "`.mnemark`, what missed hooks left in the state folder, and the log",
     "mnemark_agents/upkeep.py": "`.mnemark`",
     "embed/": "models in the cache of the user",

@@ -11,7 +11,7 @@ import logging
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -26,6 +26,7 @@ from mnemark_agents import daemon
 from mnemark_agents.hook.told import get_ready, told
 from mnemark_agents.upkeep import start_if_due
 from mnemark_agents.worker import Worker
+from mnemark_interfaces.tools_run import call
 
 if TYPE_CHECKING:
     from mnemark.memory.memory import Memory
@@ -120,6 +121,11 @@ class Bridge:
         self._start_opening()
 
     @property
+    def name(self) -> str:
+        """Which memory it is."""
+        return str(self.root)
+
+    @property
     def counts(self) -> dict[str, int]:
         """Counts of recalls `given`, `silent`, `late`, `busy` or `failed`, and of turns `kept` and `lost`."""
         with self._guard:
@@ -167,6 +173,10 @@ class Bridge:
         """
         return self._wait(PATIENCE)
 
+    def call(self, tool: str, given: Mapping[str, Any], *, bound: str = "") -> dict[str, Any]:
+        """Run a memory tool; see `tools_run.call`. Raises MnemarkError where there is no memory."""
+        return call(self.tools(), tool, given, bound=bound)
+
     def flush(self) -> bool:
         """Wait until all queued turns are recorded."""
         return self._worker.flush()
@@ -182,12 +192,16 @@ class Bridge:
         if left:
             self._count("lost", left)
         if self._last_activity and self._memory is not None:  # a short process ends before they are idle
-            words = ["-P", "-m", "mnemark_agents.hook.background", str(self.root)]
-            with contextlib.suppress(OSError):
-                daemon.spawn([*words, *map(str, self._last_activity)])
+            self._end_behind(list(self._last_activity))
         for memory in self._memories():
             memory.close()
         atexit.unregister(self.close)
+
+    def _end_behind(self, sessions: Sequence[Where]) -> None:
+        """Have sessions summarized after this process."""
+        words = ["-P", "-m", "mnemark_agents.hook.background", str(self.root)]
+        with contextlib.suppress(OSError):
+            daemon.spawn([*words, *map(str, sessions)])
 
     def _memories(self) -> "list[Memory]":
         """Return all that are open."""
@@ -215,13 +229,17 @@ class Bridge:
             self._opened.set()
         try:
             if self._memory is not None:
-                self._memory.sync()
-                get_ready(self._memory)
+                self._load(self._memory)
                 self._was_loaded()
         except Exception as error:  # noqa: BLE001 - a recall may still find something; counted and told
             self._failed("sync", error)
         finally:
             self._loaded.set()
+
+    def _load(self, memory: "Memory") -> None:
+        """Load what a first turn needs."""
+        memory.sync()
+        get_ready(memory)
 
     def _was_loaded(self) -> None:
         """Do what a host wants once the workspace is loaded."""
@@ -309,15 +327,18 @@ class Bridge:
         for where in [one for one, at in list(self._last_activity.items()) if now - at >= self._idle]:
             self._last_activity.pop(where, None)
             try:
-                memory = self._wait(0.0)
-                use_host_model(memory, self.ask, self.loop)
-                self._session(memory, where).end(wait=False)
-                start_if_due(memory.workspace)
+                self._end(self._wait(0.0), where)
             except Exception as error:  # noqa: BLE001 - the agent goes on; counted and told
                 self._failed("summary", error)
             finally:
                 with self._guard:  # a host with many conversations runs for months
                     self._sessions.pop(where, None)
+
+    def _end(self, memory: "Memory", where: Where) -> None:
+        """Summarize a session."""
+        use_host_model(memory, self.ask, self.loop)
+        self._session(memory, where).end(wait=False)
+        start_if_due(memory.workspace)
 
     def _failed(self, what: str, error: Exception) -> None:
         """Count a failure and log a warning once per message, so that the log is not flooded."""

@@ -14,21 +14,24 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from nanobot.agent.tools.base import Tool, ToolResult
 
 from mnemark.errors import MnemarkError, UsageError
+from mnemark.files.server_keys import address
 from mnemark_adapters.bridge import RecallRequest, Where
 from mnemark_adapters.nanobot_bridge import bridge, root_for
 from mnemark_adapters.nanobot_turns import is_skipped
 from mnemark_interfaces.tools import BY_NAME, known_arguments
-from mnemark_interfaces.tools_run import call
 
 if TYPE_CHECKING:
-    from mnemark_adapters.nanobot_bridge import NanobotBridge
+    from mnemark_adapters.nanobot_bridge import NanobotBridge, RemoteNanobotBridge
 
 _log = logging.getLogger("mnemark.agent")
 _WATCHED = "_mnemark_watched"
 
 
-def _root(home: str) -> Path | None:
+def _place(home: str) -> Path | str | None:
+    """Return the memory for a nanobot: a folder, or the address of a server; None where there is none."""
     try:
+        if server := os.environ.get("MNEMARK_SERVER"):
+            return address(server)
         return root_for(Path(home), os.environ.get("MNEMARK_WORKSPACE"))
     except (MnemarkError, OSError) as error:
         _log.warning("mnemark: %s", error)
@@ -41,21 +44,21 @@ class _MemoryTool(Tool):  # type: ignore[misc] # nanobot is not there where type
     _plugin_discoverable = False
     _mnemark_tool: ClassVar[str] = ""
 
-    def __init__(self, bridge: "NanobotBridge") -> None:
+    def __init__(self, bridge: "NanobotBridge | RemoteNanobotBridge") -> None:
         self._bridge = bridge
 
     @classmethod
     def enabled(cls, ctx: Any) -> bool:
         """Tell whether there is a workspace for this nanobot."""
-        return _root(str(ctx.workspace)) is not None
+        return _place(str(ctx.workspace)) is not None
 
     @classmethod
     def create(cls, ctx: Any) -> "_MemoryTool":
         """Make the tool; all tools of a process share a bridge."""
-        root = _root(str(ctx.workspace))
-        if root is None:
+        place = _place(str(ctx.workspace))
+        if place is None:
             raise MnemarkError("there is no workspace for this nanobot")
-        return cls(bridge(root, Path(ctx.workspace).expanduser().absolute()))
+        return cls(bridge(place, Path(ctx.workspace).expanduser().absolute()))
 
     @property
     def name(self) -> str:
@@ -91,7 +94,7 @@ class _MemoryTool(Tool):  # type: ignore[misc] # nanobot is not there where type
 
     def _execute(self, given: dict[str, Any]) -> Any:
         try:
-            result = call(self._bridge.tools(), self._mnemark_tool, given)
+            result = self._bridge.call(self._mnemark_tool, given)
         except MnemarkError as error:
             return ToolResult.error(f"Error: {error}")
         text = result["content"][0]["text"]
@@ -104,7 +107,7 @@ class MemorySearch(_MemoryTool):
     _plugin_discoverable = True
     _mnemark_tool = "memory_search"
 
-    def __init__(self, bridge: "NanobotBridge") -> None:
+    def __init__(self, bridge: "NanobotBridge | RemoteNanobotBridge") -> None:
         super().__init__(bridge)
         self._session_store: Any = None
         self._start_times: dict[str, str] = {}
@@ -124,9 +127,9 @@ class MemorySearch(_MemoryTool):
         self._session_store = ctx.sessions
         self._bridge.ask = _asks(getattr(ctx, "provider_snapshot_loader", None))
         self._bridge.ready()
-        if ctx.bus is None or ctx.sessions is None or getattr(ctx.bus, _WATCHED, None) == self._bridge.root:
+        if ctx.bus is None or ctx.sessions is None or getattr(ctx.bus, _WATCHED, None) == self._bridge.name:
             return
-        setattr(ctx.bus, _WATCHED, self._bridge.root)
+        setattr(ctx.bus, _WATCHED, self._bridge.name)
         ctx.bus.subscribe(self._on_started, SessionTurnStarted)
         ctx.bus.subscribe(self._on_persisted, SessionTurnPersisted)
 

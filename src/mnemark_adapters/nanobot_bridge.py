@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from mnemark.errors import UsageError
 from mnemark_adapters.bridge import IDLE, PATIENCE, Bridge, RecallRequest, Where
 from mnemark_adapters.nanobot_turns import HISTORY, executions, history, is_skipped, turns
+from mnemark_adapters.remote_bridge import RemoteBridge
 
 if TYPE_CHECKING:
     from mnemark.memory.memory import Memory
@@ -121,14 +122,40 @@ def _record(session: "Session", messages: Sequence[Mapping[str, Any]]) -> "list[
     return new
 
 
-_bridges: dict[tuple[Path, Path], NanobotBridge] = {}
+class RemoteNanobotBridge(RemoteBridge):
+    """A memory on a server in a nanobot process.
+
+    nanobot's own memory files and its condensed history stay where they are: `mnemark import` takes them.
+    """
+
+    async def recall(self, request: RecallRequest) -> str:
+        """Return the recall for a turn, as `Bridge.recall` does; none in nanobot's own sessions."""
+        return "" if is_skipped(request.where.session) else await super().recall(request)
+
+    def record(self, key: str, messages: Sequence[Mapping[str, Any]]) -> None:
+        """Record a turn's messages in the background; see `NanobotBridge.record`."""
+        if is_skipped(key) or not messages or self.closed:
+            return
+        # Each turn is a call of its own, so that one that is recorded again is there once.
+        said = [("turns", {"turns": [_sent(turn)], "call": turn.id}) for turn in turns(key, messages)]
+        self.deliver(Where(key), [*said, *(("observe", one) for one in executions(messages))])
+
+
+def _sent(turn: "Turn") -> dict[str, Any]:
+    """Return a turn as the call `turns` takes it."""
+    about = {name: getattr(turn, name) for name in ("role", "content", "origin", "meta")}
+    return {**about, "time": turn.time.isoformat()}
+
+
+_bridges: dict[tuple[Path | str, Path], NanobotBridge | RemoteNanobotBridge] = {}
 _making = threading.Lock()
 
 
-def bridge(root: Path, home: Path) -> NanobotBridge:
-    """Return the bridge of this process for a workspace."""
+def bridge(place: Path | str, home: Path) -> NanobotBridge | RemoteNanobotBridge:
+    """Return the bridge of this process for a workspace, or for a memory on a server by its address."""
     with _making:
-        found = _bridges.get((root, home))
+        found = _bridges.get((place, home))
         if found is None or found.closed:
-            found = _bridges[(root, home)] = NanobotBridge(root, home)
+            made = NanobotBridge(place, home) if isinstance(place, Path) else RemoteNanobotBridge(place)
+            found = _bridges[(place, home)] = made
         return found

@@ -23,14 +23,20 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar, copy_context
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from mnemark.errors import BusyError, MnemarkError, NotFoundError, UsageError
+from mnemark.files.ids import new_id
 from mnemark.files.sessions import WINDOW
 from mnemark.memory.prompt.briefing import BUDGET
+from mnemark.memory.remote import Client, RemoteMemory
 from mnemark.text.quoting.fence import fence, strip_fences
+from mnemark_adapters.delivery import Delivery
 from mnemark_adapters.host_model import use_host_model
+from mnemark_adapters.remote_bridge import LIMIT
+from mnemark_agents.hook.event import FLOOR
 from mnemark_agents.hook.told import get_ready, told
 from mnemark_agents.upkeep import start_if_due
 
@@ -97,14 +103,27 @@ class OpenAkitaMemory:
     the order of the calls.
 
     Args:
-        workspace: the folder; created if missing, opened by the first call.
+        workspace: the folder; created if missing, opened by the first call. Leave it out for a server.
+        server: the address of a server, whose memory is used instead of a folder.
+        key: of that memory; by default that of `MNEMARK_KEY`, or the one that `mnemark connect` keeps.
         brain: OpenAkita's client of its language model, or a function that returns it (`api.get_brain`);
             asked where `model = "host"` stands under `[llm]`.
+
+    Raises:
+        UsageError: there is no folder, or no server, or no key.
     """
 
-    def __init__(self, workspace: str | Path, *, brain: Any = None) -> None:
+    def __init__(
+        self, workspace: str | Path = "", *, server: str = "", key: str = "", brain: Any = None
+    ) -> None:
+        if bool(server) == bool(workspace):
+            raise UsageError("give the folder of a memory, or server= and key= of one on a server")
         self._brain = brain
         self._root = Path(workspace).expanduser()
+        self._server: RemoteMemory | None = None
+        if server:
+            self._server = RemoteMemory(Client(server, key))
+            self._delivery = Delivery(self._server.client)
         self._guard = threading.Lock()
         self._opening = threading.Lock()
         self._order = threading.Lock()
@@ -212,11 +231,16 @@ class OpenAkitaMemory:
             if self._memory is not None:
                 self._memory.close()
                 self._memory = None
+            if self._server is not None:
+                self._server.close()
 
     async def _end(self, key: str) -> None:
         loop = asyncio.get_running_loop()
 
         def end() -> None:
+            if self._server is not None:
+                self._server.session(key).end()
+                return
             memory = self._opened()
             use_host_model(memory, self._think if self._brain is not None else None, loop)
             memory.session(key).end(wait=False)
@@ -264,19 +288,31 @@ class OpenAkitaMemory:
                 self._memory = memory
             return self._memory
 
+    def _used(self) -> "Memory | RemoteMemory":
+        """Return the memory, for what a folder and a server answer alike."""
+        return self._opened() if self._server is None else self._server
+
     def _session_id(self) -> str:
         return _their_session() or self._session_variable.get() or self._newest_session
 
     def _record(self, key: str, role: str, content: str) -> None:
         said = strip_fences(content).strip()
         if said:
-            self._opened().session(key).add(role, said)
+            if self._server is None:
+                self._opened().session(key).add(role, said)
+                return
+            turn = {"role": role, "content": said, "time": datetime.now(UTC).astimezone().isoformat()}
+            self._delivery.send("turns", {"session": key, "turns": [turn], "call": new_id()})
 
     def _context(self, key: str, query: str, max_tokens: int) -> str:
-        memory = self._opened()
         words = strip_fences(query).strip()
         if not words:
             return ""
+        if self._server is not None:
+            said = self._server.session(key) if key else self._server
+            recalled = said.recall(words, budget=max_tokens, deadline=LIMIT)
+            return recalled.text if recalled.on_topic >= FLOOR else ""
+        memory = self._opened()
         session = memory.session(key) if key else None
         placed = list(session.log.turns())[-WINDOW:] if session and session.log.path.exists() else []
         exclude = ((session.path, placed[0].line),) if session and placed else ()
@@ -293,7 +329,7 @@ class OpenAkitaMemory:
         with self._order:
             if own and (known := self._by_source(own)):
                 return known.id
-            fact = self._opened().remember(
+            fact = self._used().remember(
                 str(given.get("predicate") or ""),
                 content,
                 subject=str(given.get("subject") or "user"),
@@ -307,14 +343,14 @@ class OpenAkitaMemory:
 
     def _by_source(self, own: str) -> "Fact | None":
         wanted = f"{SOURCE}{own}"
-        return next((fact for fact in self._opened().facts() if fact.source == wanted), None)
+        return next((fact for fact in self._used().facts() if fact.source == wanted), None)
 
     def _search(self, query: str, limit: int) -> list[dict[str, Any]]:
-        found = self._opened().search(query, k=max(1, min(int(limit), 50)))
+        found = self._used().search(query, k=max(1, min(int(limit), 50)))
         return [_row(hit) for hit in found.hits]
 
     def _delete(self, memory_id: str) -> bool:
-        memory = self._opened()
+        memory = self._used()
         try:
             if "#" in memory_id:
                 receipt = memory.forget(memory_id)
@@ -335,6 +371,9 @@ class OpenAkitaMemory:
         if name == "get_memory_stats":
             import msgspec
 
+            if self._server is not None:
+                found = self._server.client.call("status", {})
+                return json.dumps(found | {"workspace": "on a server"}, ensure_ascii=False)
             return json.dumps(msgspec.to_builtins(self._opened().stats()), ensure_ascii=False)
         raise UsageError(f"there is no tool {name!r}; there are add_memory, search_memory, get_memory_stats")
 

@@ -114,12 +114,28 @@ def post(path: str, body: Any, timeout: float = 10.0, *, daemon: Daemon | None =
         raise UnreachableError("no daemon of this version is running; start it with `mnemark serve`")
     data = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
     status, answer = _exchange(at, _head(f"POST {path}", at, len(data)) + data, time.monotonic() + timeout)
+    return decoded(status, answer, f"the program at {at.url} is not the mnemark daemon")
+
+
+def decoded(status: int, answer: bytes, other: str) -> Any:
+    """Return the JSON of an answer.
+
+    Args:
+        status: of the answer.
+        answer: its body.
+        other: what to say of a body that mnemark does not send.
+
+    Raises:
+        UnreachableError: it is no JSON.
+        DaemonRefusedError: it is an error.
+    """
     try:
         found = json.loads(answer)
     except ValueError as error:
-        raise UnreachableError(f"the program at {at.url} is not the mnemark daemon", sent=True) from error
+        raise UnreachableError(other, sent=True) from error
     if status >= 400:
         reply = found.get("error", {}) if isinstance(found, dict) else {}
+        reply = reply if isinstance(reply, dict) else {}
         raise DaemonRefusedError(
             str(reply.get("message") or f"HTTP {status}"),
             status=status,

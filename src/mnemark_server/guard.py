@@ -6,6 +6,8 @@ from typing import Any, Final
 
 import msgspec
 
+from mnemark_agents.hook.agents import EVENTS
+from mnemark_agents.server import WHO
 from mnemark_interfaces.http.calls import CALLS
 from mnemark_interfaces.http.guard import (
     MAX_BODY,
@@ -34,16 +36,19 @@ _ROUTES: Final = {
     _MCP,
     *(f"/v1/{one.name}" for one in CALLS),
     *(f"/v1/tools/{one}" for one in BY_NAME),
+    *(f"/hook/{one}" for one in EVENTS),
+    WHO,
 }
 """What is counted by its name: clients make up others."""
 _ONE_MACHINE: Final = (
-    "/health", "/query", "/hook/", "/v1/ui/", "/ui", *(f"/v1/{one.name}" for one in CALLS if one.one_machine)
+    "/health", "/query", "/v1/ui/", "/ui", *(f"/v1/{one.name}" for one in CALLS if one.one_machine)
 )  # fmt: skip
-"""What is of one machine: its command line, its agents' files, its browser, its folders, its counts."""
+"""What is of one machine: its command line, its browser, its folders, its counts."""
 _READS: Final = frozenset(
     {
         *(f"/v1/{one.name}" for one in CALLS if one.reads),
         *(f"/v1/tools/{name}" for name, tool in BY_NAME.items() if tool.reads),
+        WHO,
     }
 )
 """What a key for reading may ask for."""
@@ -98,6 +103,7 @@ class KeyGuard:
             (b"mnemark-workspace", str(found.tenant).encode()),
         ]
         scope["query_string"] = b""
+        scope["mnemark.key"] = found
         with self._activity.request():
             await self._app(scope, replayed(body, receive), send)
 
@@ -113,7 +119,7 @@ class KeyGuard:
             return Refusal(403, "suspended", "this memory is suspended; ask whoever runs this server")
         if path.startswith(_ONE_MACHINE):
             return Refusal(
-                501, "one_machine", f"{path} is of one machine; a server has /v1, /v1/tools and /mcp"
+                501, "one_machine", f"{path} is of one machine; a server has /v1, /v1/tools, /hook and /mcp"
             )
         wait = await self._limits.wait(key.tenant, key.limits)
         if wait > 0:

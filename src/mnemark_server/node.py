@@ -241,6 +241,8 @@ def _own(home: Path) -> Iterator[None]:
 class _Followed(PooledWorkspace):
     """A tenant's open memory, which tells when it is closed: until then its folder is in use."""
 
+    one_machine = False
+
     def __init__(
         self, root: Path, folder: FollowedFolder, database: Database, *, closed: Callable[[Path], None]
     ) -> None:  # fmt: skip

@@ -12,15 +12,16 @@ from typing import Any, Final, NamedTuple
 import msgspec
 import uvicorn
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from mnemark.errors import MnemarkError
 from mnemark.files import platform
 from mnemark.retrieval.searcher import load_words
+from mnemark_agents.server import WHO
 from mnemark_interfaces.http.app import Api
 from mnemark_interfaces.http.guard import Activity
-from mnemark_server.access import Keys
+from mnemark_server.access import Access, Keys
 from mnemark_server.database import Database, connect
 from mnemark_server.guard import KeyGuard
 from mnemark_server.issuer import METADATA, Issuer
@@ -72,7 +73,7 @@ class Node:
         app = self._api.app(around)
         app.routes[:0] = [
             Route("/livez", self._live, methods=["GET"]), Route("/readyz", self._ready, methods=["GET"]),
-            Route("/metrics", self._metrics, methods=["GET"]),
+            Route("/metrics", self._metrics, methods=["GET"]), Route(WHO, _who, methods=["POST"]),
             *(Route(f"{METADATA}{path}", self._resource, methods=["GET"]) for path in ("", "/mcp")),
         ]  # fmt: skip
         guard = KeyGuard(
@@ -104,6 +105,12 @@ class Node:
     async def _metrics(self, _: Request) -> Response:
         text = await asyncio.to_thread(self.metrics.text, self.tenants, self.database)
         return Response(text, media_type="text/plain; version=0.0.4")
+
+
+async def _who(request: Request) -> Response:
+    """Say whose memory a key opens, and what it may do there."""
+    key: Access = request.scope["mnemark.key"]
+    return JSONResponse({"memory": key.name, "scopes": key.scopes})
 
 
 class _Server(uvicorn.Server):

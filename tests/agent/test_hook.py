@@ -88,6 +88,8 @@ def text_of(output: dict[str, Any]) -> str:
 class Open:
     """As the daemon keeps a workspace."""
 
+    one_machine = True
+
     def __init__(self, root: Path) -> None:
         self.memory = Memory.open(root, config={"embedder": "none", "recall_deadline_ms": 5_000})
 

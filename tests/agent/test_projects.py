@@ -47,6 +47,8 @@ def repository(folder: Path) -> Path:
 class Agent:
     """Claude Code in a folder, which calls its hooks alone or with a daemon."""
 
+    one_machine = True
+
     def __init__(self, root: Path, *, daemon: bool) -> None:
         self.root = root
         self.memory = Memory.open(root) if daemon else None

@@ -20,15 +20,16 @@ type Call<N extends CallName> = {} extends Body<N>
   ? (body?: Body<N>, options?: Options) => Promise<Answer<N>>
   : (body: Body<N>, options?: Options) => Promise<Answer<N>>;
 
-/** Where a daemon is. A proxy of your own that adds the token needs none. */
+/** Where a daemon or a server is. A proxy of your own that adds the token needs none. */
 export interface Daemon {
   url: string;
+  /** Of a daemon; of a server, the key of a memory. */
   token?: string;
 }
 
 export interface Settings extends Options {
-  /** Absolute path of the folder on the daemon's machine. */
-  workspace: string;
+  /** Absolute path of the folder on the daemon's machine. Leave it out for a server, whose key names a memory. */
+  workspace?: string;
   fetch?: typeof fetch;
 }
 
@@ -68,6 +69,7 @@ const FIXES: Record<string, string> = {
   origin: "call the daemon from a server of your own: a browser may not",
   host: "use the url in daemon.json as it is, without another name for the machine",
   token: "read the token in daemon.json again: it changes with each start of the daemon",
+  key: "give the key of a memory as token; whoever runs the server makes one with `mnemark db keys NAME add KEY`",
   http: "look at what stands between this client and the daemon",
 };
 /** A daemon has 200 connections for all of its clients. */
@@ -78,7 +80,7 @@ const LONGEST_PAUSE_MS = 4_000;
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
 export class Mnemark {
-  readonly workspace: string;
+  readonly workspace: string | undefined;
   readonly #find: () => Promise<Daemon>;
   readonly #moves: boolean;
   readonly #options: Options;

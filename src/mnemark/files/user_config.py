@@ -7,7 +7,6 @@ machine included: what listens here need not be the user's.
 """
 
 import os
-import sys
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -19,11 +18,27 @@ from msgspec import Meta
 from mnemark.errors import ConfigError
 from mnemark.files import layout, platform
 from mnemark.files.disk_errors import shortage
+from mnemark.files.settings_path import VARIABLE, path
 from mnemark.text import toml
 from mnemark.types import Problem
 
-VARIABLE: Final = "MNEMARK_CONFIG"
-"""Environment variable with the path of the file, instead of the default one."""
+__all__ = [
+    "EMBEDDERS",
+    "HOST",
+    "KEY",
+    "NAMES",
+    "VARIABLE",
+    "EmbedderConfig",
+    "LLMConfig",
+    "MountConfig",
+    "UserConfig",
+    "language",
+    "load",
+    "of_workspace",
+    "path",
+    "trusted",
+]
+
 KEY: Final = "MNEMARK_EMBEDDER_KEY"
 """Environment variable with an embedder's key where the user's configuration has no table `[embedder]`."""
 EMBEDDERS: Final = r"^(bundled|hashing|none|fastembed:\S+|api:\S+)$"
@@ -102,19 +117,6 @@ class UserConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """By workspace, the folders to search with it, by name; false for one that the user refused."""
 
 
-def path() -> Path:
-    """Return the path of the file, which need not exist: `MNEMARK_CONFIG`, else in the user's settings."""
-    given = os.environ.get(VARIABLE, "")
-    if given:
-        return Path(given).expanduser()
-    folder = os.environ.get("XDG_CONFIG_HOME", "")
-    if folder and Path(folder).is_absolute():
-        return Path(folder, "mnemark", "config.toml")
-    if sys.platform == "win32":
-        return Path(os.environ.get("APPDATA") or Path.home() / "AppData/Roaming", "mnemark", "config.toml")
-    return Path.home() / ".config/mnemark/config.toml"
-
-
 def language() -> str:
     """Return the language that the user set; empty where they set none, or `doctor` finds the file wrong.
 
@@ -180,12 +182,12 @@ def trusted(root: Path, given: Mapping[str, str], own: UserConfig) -> tuple[dict
     }
     kept: dict[str, str] = {}
     problems = []
-    for name, path in given.items():
-        folder = os.path.realpath(root / Path(path).expanduser())
+    for name, place in given.items():
+        folder = os.path.realpath(root / Path(place).expanduser())
         if Path(folder).is_relative_to(real):
-            kept[name] = path
+            kept[name] = place
         elif folder not in accepted:
             words = (quote(layout.shown(folder)), name, quote(layout.shown(real)))
-            reason = _NOT_ACCEPTED.format(name, layout.shown(path), *words)
+            reason = _NOT_ACCEPTED.format(name, layout.shown(place), *words)
             problems.append(Problem(layout.CONFIG, reason, skipped=False))
     return kept, problems

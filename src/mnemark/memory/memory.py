@@ -117,8 +117,13 @@ class Memory:
         return cls(workspace)
 
     @staticmethod
-    def connect(url: str, key: str, *, timeout: float = 30.0) -> "RemoteMemory":
+    def connect(url: str, key: str = "", *, timeout: float = 30.0) -> "RemoteMemory":
         """Use a memory on a server, by its address and a key of it; see docs/server.md.
+
+        Args:
+            url: the address.
+            key: by default that of `MNEMARK_KEY`, or the one that `mnemark connect` keeps for the server.
+            timeout: seconds for each attempt of a call.
 
         Raises:
             UsageError: it is no address, or there is no key.

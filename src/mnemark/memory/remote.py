@@ -11,8 +11,9 @@ import msgspec
 from mnemark.errors import BusyError, MnemarkError, NotFoundError, OffRecordError, UsageError
 from mnemark.facts.model import Fact
 from mnemark.files.ids import new_id
+from mnemark.files.server_keys import Known, address, checked, key_of
 from mnemark.memory.forgetting.receipt import Receipt
-from mnemark.net import GaveUpError, TransientError, base_url, persist, retry_after
+from mnemark.net import GaveUpError, TransientError, persist, retry_after
 from mnemark.types import Origin, Recall
 
 T = TypeVar("T")
@@ -34,18 +35,14 @@ class Client:
         timeout: seconds for each attempt.
     """
 
-    def __init__(self, url: str, key: str, *, timeout: float = 30.0) -> None:
+    def __init__(self, url: str, key: str = "", *, timeout: float = 30.0) -> None:
         import httpx
 
-        if "://" not in url:
-            raise UsageError(f"the address of a server begins with http:// or https://, not {url!r}")
-        try:
-            base = base_url(url, "the server's")
-        except ValueError as error:
-            raise UsageError(str(error)) from error
-        if not key or not key.isascii():
-            raise UsageError("a server needs the key of a memory; `mnemark db keys NAME add KEY` makes one")
-        headers = {"authorization": f"Bearer {key}"}
+        base = address(url)
+        known = Known(checked(key)) if key else key_of(base)
+        self.url = base
+        self.known = known
+        headers = {"authorization": f"Bearer {known.key}"}
         self._timeout = timeout
         self._http = httpx.Client(base_url=base, headers=headers, timeout=timeout)
 
@@ -92,11 +89,27 @@ class Client:
         raise _ERRORS.get(code, MnemarkError)(message)
 
 
+class NotOnServerError(UsageError, AttributeError):
+    """A memory on a server has no such method; an `AttributeError`, too, for who asks whether it has one."""
+
+
+def _missing(owner: str, name: str) -> NotOnServerError:
+    """Return what to say of a method that is of a memory in a folder alone."""
+    return NotOnServerError(f"{owner} on a server has no {name!r}; use a memory in a folder for that")
+
+
 class RemoteMemory:
-    """A memory on a server. Got by `Memory.connect`; a context manager. Safe to use from several threads."""
+    """A memory on a server. Got by `Memory.connect`; a context manager. Safe to use from several threads.
+
+    What it has not is refused by name (`NotOnServerError`).
+    """
 
     def __init__(self, client: Client) -> None:
         self.client = client
+
+    def __getattr__(self, name: str) -> Any:
+        """Refuse what a memory in a folder has, and this has not."""
+        raise _missing("a memory", name)
 
     def __enter__(self) -> Self:
         return self
@@ -166,6 +179,10 @@ class RemoteSession:
         self._client = client
         self._owner = dict(owner)
 
+    def __getattr__(self, name: str) -> Any:
+        """Refuse what a session in a folder has, and this has not."""
+        raise _missing("a session", name)
+
     def add(
         self, role: str, content: str, *, time: datetime | None = None, origin: Origin | None = None,
         **fields: Any,
@@ -187,6 +204,11 @@ class RemoteSession:
         """Recall what memory holds about what was said, with the last turns as context."""
         body = {**self._owner, "query": said, **options}
         return msgspec.convert(self._client.call("recall", body), Recall, strict=False)
+
+    def observe(self, tool: str, arguments: Any = None, result: Any = None, **fields: Any) -> Any:
+        """Record an execution of a tool, once for each `call`; return what was recorded, or None."""
+        said = {"tool": tool, "arguments": arguments, "result": result, **fields}
+        return self._client.call("observe", {**self._owner, **said})["observation"]
 
     def end(self, *, summary: bool = True) -> Any:
         """Write the note, the page and the facts of the session; return what the server says of it."""

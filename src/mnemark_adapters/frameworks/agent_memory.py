@@ -9,12 +9,12 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
-from mnemark.errors import MnemarkError
+from mnemark.errors import MnemarkError, UsageError
 from mnemark.text.quoting.fence import strip_fences
 from mnemark_adapters.bridge import IDLE, Bridge, RecallRequest, Where
+from mnemark_adapters.remote_bridge import NOT_OF_USERS, RemoteBridge
 from mnemark_agents.hook.event import text_part
 from mnemark_interfaces.tools import BOUND, BY_NAME, INSTRUCTIONS, Tool, failed
-from mnemark_interfaces.tools_run import call
 
 _log = logging.getLogger("mnemark.agent")
 _WIDTH: Final = 8
@@ -53,34 +53,42 @@ class AgentMemory:
     until the workspace is loaded, 10 s at most, so that a first turn is in time.
 
     Args:
-        folder: the workspace; created if missing.
+        folder: the workspace; created if missing. Leave it out for a server.
         session: id of the session that turns are recorded in, unless the framework names one; by default a
             new one.
         user: whose memory it is, beside the shared one; or an `agent`'s. Tools then reach nothing else.
         agent: as for `Memory.session`.
         deadline: seconds that a turn waits for a recall; `recall_deadline_ms` (150) by default.
         budget: tokens of a recall; as configured by default.
+        server: the address of a server, whose memory is used instead of a folder. A turn waits a second then.
+        key: of that memory; by default that of `MNEMARK_KEY`, or the one that `mnemark connect` keeps.
 
     Raises:
-        UsageError: `user` or `agent` cannot be the name of a folder.
+        UsageError: `user` or `agent` cannot be the name of a folder, or is given with a server; or there is
+            no folder, or no server, or no key.
     """
 
     def __init__(
         self,
-        folder: str | Path,
+        folder: str | Path = "",
         session: str = "",
         *,
         user: str | None = None,
         agent: str | None = None,
         deadline: float | None = None,
         budget: int | None = None,
+        server: str = "",
+        key: str = "",
     ) -> None:
         self._own = Where(session or f"agent:{secrets.token_hex(4)}", user, agent)
         self._named = bool(session)
         self._scope = self._own.scope
         self._guard = threading.Lock()
         self._asked: dict[Where, tuple[str, str]] = {}  # what waits for an answer, and its block
-        self._bridge = _borrow(Path(folder).expanduser().absolute(), deadline, budget)
+        place = place_of(folder, server, key)
+        if isinstance(place, ServerPlace) and self._scope:
+            raise UsageError(NOT_OF_USERS)
+        self._bridge = _borrow(place, deadline, budget)
         self._closed = False
         self.closing = ExitStack()
         """What an adapter wants done before the memory is closed."""
@@ -189,7 +197,7 @@ class AgentMemory:
     def _tool(self, tool: Tool) -> MemoryTool:
         def run(**given: Any) -> str:
             try:
-                result = call(self._bridge.tools(), tool.name, given, bound=self._scope)
+                result = self._bridge.call(tool.name, given, bound=self._scope)
             except Exception as error:  # noqa: BLE001 - the model is told, and the agent goes on; logged
                 _log.warning("mnemark: %s: %s", tool.name, error,
                              exc_info=None if isinstance(error, MnemarkError) else error)  # fmt: skip
@@ -214,18 +222,45 @@ def _told(messages: Sequence[Any], form: MessageForm, at: int, block: str) -> li
     return told
 
 
-_borrowed: dict[tuple[Path, float | None, int | None], tuple[Bridge, int]] = {}
+class ServerPlace(NamedTuple):
+    """A memory on a server."""
+
+    url: str
+    key: str = ""
+
+    def __repr__(self) -> str:
+        """Return no key, which a traceback would show."""
+        return f"ServerPlace({self.url!r})"
+
+
+def place_of(folder: str | Path, server: str, key: str) -> Path | ServerPlace:
+    """Return what a host's settings name: a folder or a server. Raises UsageError for both, or none."""
+    if bool(server) == bool(folder):
+        raise UsageError("give the folder of a memory, or server= and key= of one on a server")
+    return ServerPlace(server, key) if server else Path(folder).expanduser().absolute()
+
+
+def memory_at(place: Path | ServerPlace) -> AgentMemory:
+    """Return the memory at a place."""
+    return AgentMemory(place) if isinstance(place, Path) else AgentMemory(server=place.url, key=place.key)
+
+
+_borrowed: dict[tuple[Path | ServerPlace, float | None, int | None], tuple[Bridge, int]] = {}
 _lending = threading.Lock()
 
 
-def _borrow(root: Path, deadline: float | None, budget: int | None) -> Bridge:
-    """Return the open workspace of this process."""
+def _borrow(place: Path | ServerPlace, deadline: float | None, budget: int | None) -> Bridge:
+    """Return the open memory of this process."""
     with _lending:
-        found, number = _borrowed.get((root, deadline, budget), (None, 0))
+        found, number = _borrowed.get((place, deadline, budget), (None, 0))
         if found is None or found.closed:
-            found, number = Bridge(root, limit=deadline, idle=IDLE, budget=budget, width=_WIDTH), 0
-        _borrowed[root, deadline, budget] = found, number + 1
+            found, number = _bridge(place, limit=deadline, idle=IDLE, budget=budget, width=_WIDTH), 0
+        _borrowed[place, deadline, budget] = found, number + 1
         return found
+
+
+def _bridge(place: Path | ServerPlace, **settings: Any) -> Bridge:
+    return Bridge(place, **settings) if isinstance(place, Path) else RemoteBridge(*place, **settings)
 
 
 def _give_back(bridge: Bridge) -> None:

@@ -11,25 +11,29 @@ A file `~/.hermes/plugins/mnemark/__init__.py`:
 from pathlib import Path
 from typing import Any
 
-from mnemark_adapters.frameworks.agent_memory import AgentMemory
+from mnemark_adapters.frameworks.agent_memory import AgentMemory, ServerPlace, memory_at, place_of
 from mnemark_adapters.needs import needs
 from mnemark_interfaces.tools import TOOLS
 
 
-def provider(folder: str | Path) -> Any:
+def provider(folder: str | Path = "", *, server: str = "", key: str = "") -> Any:
     """Return a memory provider: the tools, a recall before each turn, and what was said is recorded.
 
     A session of Hermes is one of its own. What its jobs say, where nobody speaks, is left alone.
 
     Args:
         folder: the workspace; created if missing.
+        server: the address of a server, instead; see `AgentMemory`.
+        key: of the memory there.
 
     Raises:
+        UsageError: there is no folder and no server, or both.
         MnemarkError: Hermes Agent is not installed.
     """
+    place = place_of(folder, server, key)
     with needs("Hermes Agent", "hermes-agent"):
         from agent.memory_provider import MemoryProvider
-    return type("MnemarkProvider", (_Provider, MemoryProvider), {})(Path(folder).expanduser().absolute())
+    return type("MnemarkProvider", (_Provider, MemoryProvider), {})(place)
 
 
 class _Provider:
@@ -38,8 +42,8 @@ class _Provider:
     name = "mnemark"
     _memory: AgentMemory
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
+    def __init__(self, place: Path | ServerPlace) -> None:
+        self._place = place
         self._session = ""
         self._speaks = True
         self._earlier = 0  # turns that the model still has before it
@@ -51,7 +55,7 @@ class _Provider:
     def initialize(self, session_id: str, *, platform: str = "", **_: Any) -> None:
         """Begin a session."""
         self._session, self._speaks = session_id, platform != "cron"
-        self._memory = AgentMemory(self._root)
+        self._memory = memory_at(self._place)
 
     def on_session_switch(self, new_session_id: str, **_: Any) -> None:
         """Go on in another session, or in one that was compressed."""
@@ -91,8 +95,8 @@ class _Provider:
         self._memory.close()
 
     def backup_paths(self) -> list[str]:
-        """Return what `hermes backup` takes along."""
-        return [str(self._root)]
+        """Return what `hermes backup` takes along; a server's is its own matter."""
+        return [str(self._place)] if isinstance(self._place, Path) else []
 
     def _id(self, session_id: str) -> str:
         return f"hermes:{session_id or self._session}"

@@ -14,8 +14,15 @@ from typing import Any, Final
 
 from mnemark.errors import UsageError
 from mnemark.hashes import blake2b
-from mnemark_adapters.frameworks.agent_memory import AgentMemory, MessageForm
+from mnemark_adapters.frameworks.agent_memory import (
+    AgentMemory,
+    MessageForm,
+    ServerPlace,
+    memory_at,
+    place_of,
+)
 from mnemark_adapters.needs import needs
+from mnemark_adapters.remote_bridge import NOT_OF_USERS
 from mnemark_agents.hook.event import message_text, with_block
 
 _log = logging.getLogger("mnemark.agent")
@@ -26,7 +33,7 @@ _CALLS: Final = 1_000
 """Calls without an answer that are remembered, and users whose memory is kept at hand."""
 
 
-def callback(folder: str | Path, *, per_user: bool = False) -> Any:
+def callback(folder: str | Path = "", *, per_user: bool = False, server: str = "", key: str = "") -> Any:
     """Return a `CustomLogger`: a recall in the last message of the person, and what was said is recorded.
 
     A conversation is known by its id (`litellm_session_id`), or by its key and how it began.
@@ -34,14 +41,19 @@ def callback(folder: str | Path, *, per_user: bool = False) -> Any:
     Args:
         folder: the workspace; created if missing.
         per_user: keep a memory of its own for each `user` that requests name, and none for others; else all
-            who may call the proxy count as the owner.
+            who may call the proxy count as the owner. Of a folder alone.
+        server: the address of a server, instead; see `AgentMemory`.
+        key: of the memory there.
 
     Raises:
+        UsageError: there is no folder and no server, or both; or `per_user` is given with a server.
         MnemarkError: LiteLLM is not installed.
     """
     with needs("LiteLLM", "'litellm[proxy]'"):
         from litellm.integrations.custom_logger import CustomLogger
-    memories = _Memories(folder, per_user=per_user)
+    if server and per_user:
+        raise UsageError(NOT_OF_USERS)
+    memories = _Memories(place_of(folder, server, key), per_user=per_user)
     calls = _Recent()
 
     class MemoryCallback(CustomLogger):
@@ -88,9 +100,9 @@ class _Recent(OrderedDict[str, Any]):
 class _Memories:
     """The shared memory, or those of users."""
 
-    def __init__(self, folder: str | Path, *, per_user: bool) -> None:
-        self._folder = folder
-        self._shared = AgentMemory(folder)  # opens the workspace as the proxy starts
+    def __init__(self, place: Path | ServerPlace, *, per_user: bool) -> None:
+        self._folder = place if isinstance(place, Path) else ""
+        self._shared = memory_at(place)  # opens the workspace as the proxy starts
         self._users: _Recent | None = _Recent() if per_user else None
 
     def of(self, user: Any) -> AgentMemory | None:

@@ -19,13 +19,15 @@ from mnemark.errors import ReadOnlyError, UsageError
 from mnemark.files import platform
 from mnemark_agents import homes
 from mnemark_agents.connect import commands, plugins
-from mnemark_agents.connect.hosts import SERVER, Caller, here, hook_line, host_named
+from mnemark_agents.connect.hosts import SERVER, Caller, Memory, here, hook_line, host_named, memory_in
 
 _ABOUT: Final = "Memory in a folder of plain text: briefing, recall and capture in every session."
 _SCHEMA: Final = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
 PLUGIN: Final = Caller(("mnemark",), ("--plugin",), "~/mnemark", mark="part of the plug-in mnemark")
 """The caller of a plug-in that is installed without this installation knowing of it."""
-_VARIABLES: Final = ("MNEMARK_WORKSPACE", "MNEMARK_CONFIG", "XDG_STATE_HOME")
+_VARIABLES: Final = (
+    "MNEMARK_WORKSPACE", "MNEMARK_SERVER", "MNEMARK_KEY", "MNEMARK_CONFIG", "XDG_STATE_HOME",
+)  # fmt: skip
 """What hooks and tools have to find alike, where an agent passes on few variables."""
 
 _PAGE: Final = """\
@@ -45,7 +47,7 @@ In this folder:
 {remove}
 ```
 """
-_NAMED: Final = "; `MNEMARK_WORKSPACE` names another folder"
+_NAMED: Final = "; `MNEMARK_WORKSPACE` names another folder, `MNEMARK_SERVER` a server"
 _BESIDE: Final = "Where both are there, the plug-in leaves the hooks to that."
 _ALONE: Final = "Take that out first (`--remove`) where it is there: both use one folder."
 
@@ -126,7 +128,7 @@ def _targets(agent: str, caller: Caller) -> Any:
 
 def _commands(form: commands.CommandForm, caller: Caller) -> Files:
     made = commands.files(Path(), form, caller.workspace, hook_line(caller.program), caller.mark)
-    return {path.as_posix(): text for path, text in made}
+    return {path.as_posix(): text for path, text in made if text}
 
 
 def _claude(caller: Caller) -> Files:
@@ -161,7 +163,7 @@ def _gemini(caller: Caller) -> Files:
 
 def _openclaw(caller: Caller) -> Files:
     # It passes no variables on to servers: hooks and tools would use two memories where one is named so.
-    if "--workspace" not in caller.memory:
+    if not memory_in(caller.memory):
         caller = caller._replace(memory=("--workspace", caller.workspace, *caller.memory))
     words = caller.line("hook", "--agent", "openclaw")
     more = {"mcpServers": _servers("openclaw", caller), "skills": ["./skills"]}
@@ -254,13 +256,13 @@ def registry_entry(namespace: str) -> Files:
     return {"server.json": _json(entry)}
 
 
-def plugin_files(bundle: Bundle, workspace: Path) -> Files:
-    """Return the files of a plug-in that names this installation and a workspace."""
-    mine = here(workspace)
+def plugin_files(bundle: Bundle, memory: Memory) -> Files:
+    """Return the files of a plug-in that names this installation and a memory."""
+    mine = here(memory)
     return bundle.files(mine._replace(memory=(*mine.memory, *PLUGIN.memory), mark=PLUGIN.mark))
 
 
-def write_plugin(bundle: Bundle, folder: Path, workspace: Path) -> list[Path]:
+def write_plugin(bundle: Bundle, folder: Path, memory: Memory) -> list[Path]:
     """Write the plug-in into a new or empty folder, or over one of ours.
 
     Raises:
@@ -272,7 +274,7 @@ def write_plugin(bundle: Bundle, folder: Path, workspace: Path) -> list[Path]:
     if folder.is_dir() and any(folder.iterdir()) and not (folder / bundle.manifest).is_file():
         raise UsageError(f"{folder} contains other files; choose a new folder")
     written = []
-    for name, text in plugin_files(bundle, workspace).items():
+    for name, text in plugin_files(bundle, memory).items():
         path = folder / name
         try:
             platform.make_folder(path.parent)

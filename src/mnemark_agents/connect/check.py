@@ -1,7 +1,7 @@
 """Check connected agents by a round trip: run what stands in their settings, in a throw-away memory.
 
-Each command line is run as it is written there, with the throw-away folder in place of the workspace: a hook
-has to answer a prompt with a word from that memory and record a turn, a server of tools has to find the word.
+Each command line is run as it is written there, with the throw-away folder in place of the memory: a hook has
+to answer a prompt with a word from that memory and record a turn, a server of tools has to find the word.
 """
 
 import json
@@ -19,11 +19,12 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from mnemark.errors import MnemarkError
-from mnemark.files import user_config
+from mnemark.files import server_keys, user_config
 from mnemark.files.private import private
 from mnemark.files.sessions import SessionLog, list_sessions
-from mnemark_agents.connect.connections import folder_in, lines_in
-from mnemark_agents.connect.hosts import HOSTS, Host
+from mnemark_agents.connect import keys
+from mnemark_agents.connect.connections import lines_in
+from mnemark_agents.connect.hosts import HOSTS, Host, is_server_in, memory_in, with_folder
 from mnemark_agents.homes import workspace_for
 from mnemark_agents.hook import agents
 
@@ -40,7 +41,7 @@ class Checked(NamedTuple):
     part: str
     """"hooks" or "tools"."""
     workspace: str
-    """The workspace that its commands name."""
+    """The workspace, or the address of the server, that its commands name."""
     seconds: float
     """Of all answers."""
     problem: str = ""
@@ -69,7 +70,7 @@ def moved(workspace: Path | None = None) -> list[str]:
             lines = [words for _, words in _commands(host, None)]
         except MnemarkError:  # `mnemark connect` says so
             continue
-        mine = [words for words in lines if workspace is None or Path(folder_in(words)) == workspace]
+        mine = [words for words in lines if workspace is None or Path(memory_in(words)) == workspace]
         found += dict.fromkeys(problem for words in mine if (problem := _missing(host, words)))
     return found
 
@@ -83,12 +84,26 @@ def _commands(host: Host, project: Path | None) -> Iterator[tuple[str, list[str]
 
 def _missing(host: Host, words: Sequence[str]) -> str:
     """Return why a command line cannot work; empty if nothing is missing."""
-    again = f"run `mnemark connect {host.name} --workspace {shlex.quote(folder_in(words))}` again"
+    memory = memory_in(words)
+    named = "--server" if is_server_in(words) else "--workspace"
+    again = f"run `mnemark connect {host.name} {named} {shlex.quote(memory)}` again"
     program = words[: next((at for at, word in enumerate(words) if word in {"hook", "mcp"}), 1)]
     if not _runs(tuple(program)):
         return f"{host.title} runs {shlex.join(program)}, which does not work any more; {again}"
-    if not Path(folder_in(words)).is_dir():
-        return f"{host.title} uses {folder_in(words)}, which does not exist; {again} with another folder"
+    if is_server_in(words):
+        return _unanswered(memory)
+    if not Path(memory).is_dir():
+        return f"{host.title} uses {memory}, which does not exist; {again} with another folder"
+    return ""
+
+
+@cache
+def _unanswered(url: str) -> str:
+    """Return why the memory on a server cannot be used; empty if it can."""
+    try:
+        keys.opened(url, server_keys.key_of(url).key)
+    except MnemarkError as error:
+        return str(error)
     return ""
 
 
@@ -116,7 +131,7 @@ def _checked(host: Host, part: str, lines: Sequence[list[str]]) -> Checked:
             except (OSError, ValueError, subprocess.SubprocessError, MnemarkError) as error:
                 problem = f"{host.title}: {part} do not answer: {error}"
     return Checked(
-        host.name, host.title, part, folder_in(lines[0]), round(time.monotonic() - begun, 3), problem
+        host.name, host.title, part, memory_in(lines[0]), round(time.monotonic() - begun, 3), problem
     )
 
 
@@ -163,12 +178,12 @@ def try_hooks(name: str, lines: Sequence[list[str]], place: Place) -> float:
     said = {"session_id": "check", "conversation_id": "check", "cwd": str(root), "transcript_path": None}
     question = {"prompt": "What is the code word of the harbour gate?"}
     begun = time.monotonic()
-    answer = _run([*_inside(by_event["prompt"], root), "--alone"], {**said, **question}, environment)
+    answer = _run([*with_folder(by_event["prompt"], root), "--alone"], {**said, **question}, environment)
     if word not in answer:
         raise ValueError(f"a prompt is not answered from memory{_log(root)}")
     waited = time.monotonic() - begun
     reply = {"prompt_response": word, "text": word, "last_assistant_message": word}
-    _run([*_inside(by_event["response"], root), "--alone"], {**said, **question, **reply}, environment)
+    _run([*with_folder(by_event["response"], root), "--alone"], {**said, **question, **reply}, environment)
     logs = [SessionLog(root, one.id) for one in list_sessions(root)]
     if not any(placed.turn.content == word for log in logs for placed in log.turns()):
         raise ValueError(f"an answer is not recorded{_log(root)}")
@@ -187,14 +202,8 @@ def try_tools(words: Sequence[str], place: Place) -> None:
         {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call},
     ]
     given = "".join(json.dumps(one) + "\n" for one in asked)
-    if word not in _run([*_inside(words, root), "--alone"], given, environment):
+    if word not in _run([*with_folder(words, root), "--alone"], given, environment):
         raise ValueError("a search finds nothing")
-
-
-def _inside(words: Sequence[str], root: Path) -> list[str]:
-    """Return a command line with another workspace."""
-    at = words.index("--workspace") + 1
-    return [*words[:at], str(root), *words[at + 1 :]]
 
 
 def _run(words: Sequence[str], given: Any, environment: dict[str, str]) -> str:

@@ -22,6 +22,7 @@ from mnemark_agents.connect.hosts import (
     HOSTS,
     SERVER,
     Host,
+    Memory,
     Setting,
     Target,
     contains_ours,
@@ -65,13 +66,13 @@ def host_of(name: str) -> Host:
 
 
 def plan(
-    host: Host, workspace: Path, *, project: Path | None = None, remove: bool = False
+    host: Host, memory: Memory, *, project: Path | None = None, remove: bool = False
 ) -> list[SettingsChange]:
     """Return the changes of files that connecting, or its removal, would make.
 
     Args:
         host: the agent.
-        workspace: absolute path of the workspace.
+        memory: absolute path of the workspace, or a server.
         project: a project's folder, to connect only there.
         remove: remove our entries.
 
@@ -86,7 +87,7 @@ def plan(
             f"{host.title} has mnemark as a plug-in; to connect it, run `{bundle.remove[0]}` first"
         )
     texts: dict[Path, tuple[str | None, str | None]] = {}
-    targets = host.targets(workspace, project)
+    targets = host.targets(memory, project)
     if not targets:
         raise UsageError(f"{host.title} has no settings for one project alone; connect it without --project")
     for target in targets:
@@ -134,12 +135,12 @@ def _whole(target: Target, path: Path, text: str | None, *, remove: bool) -> str
         if target.what == "commands" or remove:
             return text
         raise UsageError(f"{path} was not changed: mnemark has not written it; move it away and try again")
-    return None if remove else target.base
+    return None if remove else target.base or None
 
 
-def own_commands(host: Host, workspace: Path) -> list[Path]:
+def own_commands(host: Host, memory: Memory) -> list[Path]:
     """Return the person's own files where commands of ours would be, which connecting leaves alone."""
-    commands = (target.path for target in host.targets(workspace, None) if target.what == "commands")
+    commands = (target.path for target in host.targets(memory, None) if target.what == "commands")
     return [path for path in commands if (text := read(path)) is not None and WRITTEN not in text]
 
 

@@ -1,7 +1,7 @@
 """Tell which agents of this machine are connected, from what stands in their settings."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -13,7 +13,7 @@ from mnemark_agents.connect import plugins, toml_edit
 from mnemark_agents.connect.bundles import BUNDLES, bundle_named
 from mnemark_agents.connect.commands import WRITTEN
 from mnemark_agents.connect.connect import our_values, read
-from mnemark_agents.connect.hosts import HOSTS, Host, Target, is_installed, words_of
+from mnemark_agents.connect.hosts import HOSTS, Host, Target, is_installed, is_server_in, memory_in, words_of
 from mnemark_agents.homes import workspace_for
 from mnemark_agents.hook.agents import EVENTS
 
@@ -29,7 +29,7 @@ class Connection(NamedTuple):
     state: State
     files: tuple[str, ...]
     workspace: str
-    """The workspace that its hooks or tools name."""
+    """The workspace, or the address of the server, that its hooks or tools name."""
     problem: str = ""
     plugin: bool = False
     """Whether mnemark's plug-in is installed there, beside the settings or alone."""
@@ -52,7 +52,7 @@ def _connection(host: Host, project: Path | None) -> Connection:
         except MnemarkError as error:
             problem = f"{target.path}: {error}"
             continue
-        folders.update(folder for words in lines if (folder := folder_in(words)))
+        folders.update(folder for words in lines if (folder := memory_in(words)))
     state: State = "unreadable" if problem else "not connected"
     if found and any(found):
         state = "connected" if all(found) and not problem else "partly connected"
@@ -89,7 +89,7 @@ def _named(project: Path | None) -> Iterator[Path]:
         for target in host.targets(workspace_for(None), project):
             with suppress(MnemarkError, OSError):
                 for words in lines_in(target) if target.what != "commands" else ():
-                    folder = folder_in(words)
+                    folder = memory_in(words)
                     if Path(folder).is_absolute() and is_workspace(folder):
                         yield Path(os.path.realpath(folder))
 
@@ -122,6 +122,16 @@ def lines_in(target: Target) -> list[list[str]]:
     return [words for value in found if (words := words_of(value))]
 
 
-def folder_in(words: Sequence[str]) -> str:
-    """Return the workspace that a command line names."""
-    return words[words.index("--workspace") + 1] if "--workspace" in words[:-1] else ""
+def servers(project: Path | None = None) -> set[str]:
+    """Return the addresses of the servers whose memories agents use, of the user or of a project, too.
+
+    Settings that cannot be read name none.
+    """
+    found: set[str] = set()
+    for place in {None, project}:
+        for host in HOSTS:
+            for target in host.targets(workspace_for(None), place):
+                with suppress(MnemarkError, OSError):
+                    lines = lines_in(target) if target.what != "commands" else []
+                    found.update(memory_in(words) for words in lines if is_server_in(words))
+    return found

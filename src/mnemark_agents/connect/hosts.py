@@ -42,6 +42,10 @@ _GONE: Final = (
 """What an agent shows where its hooks do not find the program, quoted for a shell."""
 _NOTHING: Final = "'{}'"
 _VERSION: Final = '{\n  "version": 1\n}\n'
+_IN_FOLDER: Final = "--workspace"
+_AT_SERVER: Final = "--server"
+_NAMING: Final = frozenset({_IN_FOLDER, _AT_SERVER})
+"""The options that name a memory."""
 _STATE: Final = "XDG_STATE_HOME"
 """The environment variable that sets the daemon's state folder."""
 _CLAUDE_TOOLS: Final = "Bash|Edit|MultiEdit|Write|NotebookEdit|WebFetch|Task|mcp__.*"
@@ -67,6 +71,20 @@ class Target(NamedTuple):
     """The content of a new file before our entries; of a file of ours (`text`) all of it."""
 
 
+class Server(NamedTuple):
+    """A memory on a server; the key is not written into settings: see `server_keys`."""
+
+    url: str
+
+    def __str__(self) -> str:
+        """Return the address, as a folder is shown by its path."""
+        return self.url
+
+
+Memory = Path | Server
+"""What an agent is connected to: the folder of a workspace, or a memory on a server."""
+
+
 class Caller(NamedTuple):
     """How an agent runs mnemark, and for which memory."""
 
@@ -74,7 +92,7 @@ class Caller(NamedTuple):
     memory: tuple[str, ...]
     """The words that name the memory, behind those of a hook or a server."""
     workspace: str
-    """The memory's folder, as a shell takes it."""
+    """The memory's folder, as a shell takes it; empty for one on a server."""
     mark: str = WRITTEN
     """Says in files that are ours as a whole whose they are."""
 
@@ -97,9 +115,9 @@ class Host(NamedTuple):
     note: str = ""
     """What the user has to do after connecting."""
 
-    def targets(self, workspace: Path, project: Path | None) -> tuple[Target, ...]:
-        """Return the settings files for a workspace and this installation of mnemark."""
-        return self.entries(here(workspace), project)
+    def targets(self, memory: Memory, project: Path | None) -> tuple[Target, ...]:
+        """Return the settings files for a memory and this installation of mnemark."""
+        return self.entries(here(memory), project)
 
 
 def command(*words: str) -> list[str]:
@@ -115,10 +133,27 @@ def command(*words: str) -> list[str]:
     return [sys.executable, "-P", "-m", "mnemark", *words]
 
 
-def here(workspace: Path) -> Caller:
-    """Return the caller of this installation for a workspace."""
-    memory = ("--workspace", str(workspace))
-    return Caller(tuple(command()), memory, shlex.quote(str(workspace)))
+def here(memory: Memory) -> Caller:
+    """Return the caller of this installation for a memory."""
+    if isinstance(memory, Server):
+        return Caller(tuple(command()), (_AT_SERVER, memory.url), "")
+    return Caller(tuple(command()), (_IN_FOLDER, str(memory)), shlex.quote(str(memory)))
+
+
+def memory_in(words: Sequence[str]) -> str:
+    """Return the memory that a command line names: a folder, or the address of a server; empty for none."""
+    return next((words[at + 1] for at, word in enumerate(words[:-1]) if word in _NAMING), "")
+
+
+def is_server_in(words: Sequence[str]) -> bool:
+    """Tell whether the memory that a command line names is on a server."""
+    return _AT_SERVER in words[:-1]
+
+
+def with_folder(words: Sequence[str], folder: Path) -> list[str]:
+    """Return a command line with a folder in place of the memory that it names."""
+    at = next(at for at, word in enumerate(words[:-1]) if word in _NAMING)
+    return [*words[:at], _IN_FOLDER, str(folder), *words[at + 2 :]]
 
 
 def hook_line(words: Sequence[str]) -> str:
@@ -435,10 +470,10 @@ def contains_ours(value: Any) -> bool:
 
 
 def is_server(value: Any) -> bool:
-    """Tell whether a server was written by us: this program, `mcp`, and a workspace."""
+    """Tell whether a server was written by us: this program, `mcp`, and a memory."""
     words = words_of(value)
     if "mcp" not in words[1:]:
         return False
     at = words.index("mcp", 1)
     ours = PureWindowsPath(words[0]).stem == SERVER or words[:at][-2:] == ["-m", SERVER]
-    return ours and words[at + 1 : at + 2] == ["--workspace"]
+    return ours and not _NAMING.isdisjoint(words[at + 1 : at + 2])

@@ -153,6 +153,11 @@ def agent_named(name: str) -> Agent | None:
     return next((one for one in AGENTS if wanted == one.name or wanted in one.aliases), None)
 
 
+def unknown(name: str) -> str:
+    """Return what to say of a name that is no agent's."""
+    return f"there are no hooks for {name!r}; choose one of {', '.join(one.name for one in AGENTS)}"
+
+
 def recognised(data: Mapping[str, Any]) -> Agent:
     """Return the agent that sent an event, recognised by its fields; Claude Code by default."""
     return next((one for one in AGENTS if one.sent(data)), AGENTS[0])

@@ -6,20 +6,19 @@ nor leave it ahead of the turns. One capture of a workspace runs at a time.
 
 import os
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
 from mnemark.files import layout, platform, transcripts
 from mnemark.files.config import load
-from mnemark.files.ids import derived_id
 from mnemark.files.private import drop_session_note, private_folder
 from mnemark.files.projects import PERSON, Project
 from mnemark.files.sessions import SessionLog
 from mnemark.files.workspace import Workspace
 from mnemark.types import Turn
-from mnemark_agents.hook.agents import CALL, Agent, Event, session_of
+from mnemark_agents.hook.agents import Agent, Event
 from mnemark_agents.hook.project import folder_of, project_of, scope_for
+from mnemark_agents.hook.spoken import exchange_of, transcript_of, turns_of_event
 
 LOCK: Final = "hooks.lock"
 PATIENCE: Final = 5.0
@@ -96,12 +95,13 @@ def capture(
     folder = private_folder(root)
     with platform.locked(folder / LOCK, os.O_RDWR | os.O_CREAT, timeout=PATIENCE):
         record.belongs_to(project_of(root, record.log.id, folder_of(data)))
-        if _transcript(agent, data) is not None:  # one that is not there yet is read by the next hook
+        if transcript_of(agent, data) is not None:  # one that is not there yet is read by the next hook
             taken = take_transcript(root, record, agent, data) or Captured(0)
             if taken.turns:
                 drop_session_note(root, record.log.name, layout.SAID)
             return taken
-        turns = _unrecorded(root, record, _from_event(agent, data, event), has_id=bool(_exchange(data)))
+        spoken = turns_of_event(agent, data, event)
+        turns = unrecorded(root, record, spoken, has_id=bool(exchange_of(data)))
         return Captured(len(record.add_many(turns)))
 
 
@@ -109,16 +109,8 @@ def take_transcript(
     root: Path, record: RecordedSession, agent: Agent, data: Mapping[str, Any]
 ) -> "Captured | None":
     """Record new turns from the transcript that an event names; None where that is not there (yet)."""
-    path = _transcript(agent, data)
+    path = transcript_of(agent, data)
     return _from_transcript(root, record, agent, path) if path is not None and path.is_file() else None
-
-
-def _transcript(agent: Agent, data: Mapping[str, Any]) -> Path | None:
-    given = data.get("transcript_path")
-    if not agent.transcript or not isinstance(given, str) or not given:
-        return None
-    path = Path(given).expanduser()
-    return path if path.is_absolute() and path.suffix == ".jsonl" else None
 
 
 def _from_transcript(root: Path, record: RecordedSession, agent: Agent, path: Path) -> Captured:
@@ -158,7 +150,7 @@ def _ids(root: Path, record: RecordedSession) -> frozenset[str]:
     return frozenset(placed.turn.id for placed in SessionLog.at(root, record.path).turns())
 
 
-def _unrecorded(root: Path, record: RecordedSession, turns: Sequence[Turn], *, has_id: bool) -> list[Turn]:
+def unrecorded(root: Path, record: RecordedSession, turns: Sequence[Turn], *, has_id: bool) -> list[Turn]:
     """Return the turns that are not recorded yet; agents without ids of exchanges tell a prompt twice."""
     last = record.log.last(_LOOK_BACK) if (root / record.path).exists() else []
     known = {turn.id for turn in last}
@@ -172,31 +164,3 @@ def _is_repeated(root: Path, turn: Turn, last: Sequence[Turn]) -> bool:
     if not last or last[-1].role != turn.role:
         return False
     return last[-1].content in {turn.content, Workspace(root, load(root)).redact(turn).content}
-
-
-def _from_event(agent: Agent, data: Mapping[str, Any], event: Event) -> list[Turn]:
-    """Return the turns in the event itself, for agents whose transcripts are not read."""
-    found: list[tuple[str, Any]] = []
-    if event == "prompt":
-        found.append(("user", data.get("prompt")))
-    elif event == "response" and "prompt_response" in data:  # with the prompt it answers
-        found += [("user", data.get("prompt")), ("assistant", data.get("prompt_response"))]
-    elif event == "response":
-        found.append(("assistant", data.get("last_assistant_message") or data.get("text")))
-    spoken = [(role, text.strip()) for role, text in found if isinstance(text, str)]
-    return [_turn(agent, data, role, text) for role, text in spoken if text]
-
-
-def _exchange(data: Mapping[str, Any]) -> str:
-    """Return the agent's id of an exchange; empty where it gives none."""
-    return next((str(data[k]) for k in ("turn_id", "prompt_id", "generation_id") if data.get(k)), "")
-
-
-def _turn(agent: Agent, data: Mapping[str, Any], role: str, text: str) -> Turn:
-    """Make a turn whose id derives from its text and the id of the exchange, or the number of the call."""
-    now = datetime.now(UTC).astimezone()
-    exchange = _exchange(data) or str(data.get(CALL) or "")
-    source = f"{session_of(agent, data)}\n{exchange}\n{role}\n{text}"
-    identifier = derived_id(source.encode("utf-8", "replace")) if exchange else ""
-    origin = "owner" if role == "user" else "agent"
-    return Turn(id=identifier, time=now, role=role, content=text, origin=origin, meta={"agent": agent.name})  # type: ignore[arg-type] # one of two

@@ -4,10 +4,7 @@ Turns are recorded. A prompt is answered by words alone from the index as it is.
 syncing the index) runs in a background process.
 """
 
-import os
-import sys
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -17,10 +14,10 @@ from mnemark.files.config import Config, load
 from mnemark.files.names import log_name
 from mnemark.files.private import private
 from mnemark.files.projects import Project
-from mnemark_agents import daemon
 from mnemark_agents.hook import agents
 from mnemark_agents.hook.event import HookCall, execution, is_question, said_in
 from mnemark_agents.hook.project import folder_of, forget_note, project_of
+from mnemark_agents.hook.start import start_python
 
 
 def handle(root: Path, call: HookCall) -> dict[str, Any]:
@@ -134,37 +131,4 @@ def _observe(root: Path, call: HookCall, project: Project) -> None:
 
 def _run_in_background(root: Path, session: str) -> None:
     """Sync the index, and end a session where one is named, in the background."""
-    arguments = ["-P", "-m", "mnemark_agents.hook.background", str(root), session]
-    if not _spawned(arguments):
-        daemon.spawn(arguments)
-
-
-def _spawned(arguments: Sequence[str]) -> bool:
-    """Start Python as `daemon.spawn` does, without `subprocess`, which takes 5 ms to import.
-
-    Nobody waits for the process, so this is for those that end soon. Where the system cannot, return False.
-    """
-    if sys.platform == "win32" or not hasattr(os, "posix_spawn"):
-        return False
-    silent = [
-        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDWR, 0),
-        (os.POSIX_SPAWN_DUP2, 0, 1),
-        (os.POSIX_SPAWN_DUP2, 0, 2),
-    ]
-    command = [sys.executable, *arguments]
-    try:
-        closed = [(os.POSIX_SPAWN_CLOSE, number) for number in _inherited()]
-        os.posix_spawn(command[0], command, os.environ, file_actions=[*silent, *closed], setsid=True)
-    except (NotImplementedError, OSError):
-        return False
-    return True
-
-
-def _inherited() -> list[int]:
-    """Return the files, beside the standard ones, that a new process would hold open for the agent."""
-    found: list[int] = []
-    for number in (int(path.name) for path in Path("/dev/fd").iterdir()):
-        with suppress(OSError):  # the listing's own is closed by now
-            if number > 2 and os.get_inheritable(number):
-                found.append(number)
-    return found
+    start_python(["-P", "-m", "mnemark_agents.hook.background", str(root), session])

@@ -13,9 +13,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from mnemark.errors import NotFoundError
+from mnemark.errors import NotFoundError, UsageError
 from mnemark_agents import daemon
 from mnemark_agents.hook import agents
+from mnemark_agents.hook.agents import Agent
+from mnemark_agents.hook.start import load_msgspec
 
 MAX_BYTES: Final = 64 * 1024 * 1024
 """Maximum size of an event."""
@@ -34,6 +36,8 @@ class CommandLine(NamedTuple):
     event: str
     agent: str = ""
     workspace: str = ""
+    server: str = ""
+    """The address of a server, whose memory is used instead of a folder."""
     alone: bool = False
     plugin: bool = False
     """Whether a plug-in calls: see `plugin`."""
@@ -59,10 +63,14 @@ def run(arguments: Sequence[str], used_in: UsedIn | None = None) -> int | None:
     data: dict[str, Any] = {}
     try:
         line = _parsed(arguments)
-        root = None if line.plugin else _named_folder(line)
+        root = None if line.plugin or line.server else _named_folder(line)
         data = _event()
-        root = _folder_of_plugin(line, data) if line.plugin else root or _folder_around(data, used_in)
-        if root is not None:
+        if line.plugin and _is_connected(line, data):
+            output = {}
+        elif line.server:
+            output = _from_server(line, data)
+        else:
+            root = _folder_of_plugin(line) if line.plugin else root or _folder_around(data, used_in)
             output = _answer(root, line, data)
     except BaseException as error:  # noqa: BLE001 - an agent must never stop because of its memory
         _failed(root, line, data, error)
@@ -89,7 +97,10 @@ def _failed(root: Path | None, line: CommandLine, data: dict[str, Any], error: B
 def _parsed(arguments: Sequence[str]) -> CommandLine:
     found: dict[str, Any] = {}
     words = list(arguments)
-    names = {"--agent": "agent", "-a": "agent", "--workspace": "workspace", "-w": "workspace"}
+    names = {
+        "--agent": "agent", "-a": "agent", "--workspace": "workspace", "-w": "workspace",
+        "--server": "server",
+    }  # fmt: skip
     while words:
         word = words.pop(0)
         name, equals, value = word.partition("=")
@@ -101,7 +112,10 @@ def _parsed(arguments: Sequence[str]) -> CommandLine:
             found["event"] = word
         else:
             raise ValueError(f"`mnemark hook` has no option {word!r}; see `mnemark hook --help`")
-    return CommandLine(**({"event": ""} | found))
+    line = CommandLine(**({"event": ""} | found))
+    if line.plugin and not (line.server or line.workspace or os.environ.get("MNEMARK_WORKSPACE")):
+        return line._replace(server=os.environ.get("MNEMARK_SERVER", ""))
+    return line
 
 
 def _event() -> dict[str, Any]:
@@ -127,14 +141,20 @@ def _named_folder(line: CommandLine) -> Path | None:
     return root
 
 
-def _folder_of_plugin(line: CommandLine, data: Mapping[str, Any]) -> Path | None:
-    """Return the memory that a plug-in uses; None where the agent's settings have a hook for the event."""
-    _load_msgspec()
+def _is_connected(line: CommandLine, data: Mapping[str, Any]) -> bool:
+    """Tell whether the agent's settings have a hook for the event: a plug-in leaves it to that."""
+    load_msgspec()
     from mnemark_agents.hook import plugin
 
     folder = data.get("cwd")
-    if plugin.is_connected(line.agent, line.event, folder if isinstance(folder, str) else ""):
-        return None
+    return plugin.is_connected(line.agent, line.event, folder if isinstance(folder, str) else "")
+
+
+def _folder_of_plugin(line: CommandLine) -> Path:
+    """Return the memory that a plug-in uses."""
+    load_msgspec()
+    from mnemark_agents.hook import plugin
+
     return plugin.memory(line.workspace)
 
 
@@ -144,7 +164,7 @@ def _folder_around(data: Mapping[str, Any], used_in: UsedIn | None) -> Path:
     Raises:
         NotFoundError: there is none, or its user does not trust it.
     """
-    _load_msgspec()
+    load_msgspec()
     from mnemark.files import layout, trust
 
     cwd = data.get("cwd")
@@ -160,13 +180,29 @@ def _folder_around(data: Mapping[str, Any], used_in: UsedIn | None) -> Path:
     return root
 
 
-def _answer(root: Path, line: CommandLine, data: dict[str, Any]) -> Mapping[str, Any]:
+def _known(line: CommandLine, data: dict[str, Any]) -> tuple[Agent | None, dict[str, Any]]:
+    """Return the agent that sent an event, and the event with its number and its transcript."""
     agent = agents.agent_named(line.agent) if line.agent else agents.recognised(data)
     found = agents.event_of(agent, line.event, data) if agent is not None else None
     known = data if agent is None else agents.with_transcript(agent, data)
     if agent is not None and agent.transcript_of and found and found[0] in {"response", "session-end"}:
         agents.wait_for(known)
-    data = {agents.CALL: f"{time.time_ns()}-{os.getpid()}", **known}
+    return agent, {agents.CALL: f"{time.time_ns()}-{os.getpid()}", **known}
+
+
+def _from_server(line: CommandLine, data: dict[str, Any]) -> Mapping[str, Any]:
+    """Return the answer for a memory on a server."""
+    agent, data = _known(line, data)
+    if agent is None:
+        raise UsageError(agents.unknown(line.agent))
+    from mnemark_agents.hook.remote import handle
+
+    return handle(line.server, line.event, agent, data)
+
+
+def _answer(root: Path, line: CommandLine, data: dict[str, Any]) -> Mapping[str, Any]:
+    agent, data = _known(line, data)
+    found = agents.event_of(agent, line.event, data) if agent is not None else None
     at = None if line.alone or daemon.was_slow() else daemon.find()
     if at is not None and agent is not None and found is not None:
         event, _ = found
@@ -180,21 +216,11 @@ def _answer(root: Path, line: CommandLine, data: dict[str, Any]) -> Mapping[str,
         else:
             output = answer.get("output") if isinstance(answer, dict) else None
             return output if isinstance(output, dict) else {}
-    _load_msgspec()
+    load_msgspec()
     from mnemark_agents.hook import cold
     from mnemark_agents.hook import event as events
 
     return cold.handle(root, events.parse_call(line.event, line.agent, data))
-
-
-def _load_msgspec() -> None:
-    """Import msgspec without `typing_extensions`: it does with `typing`, and a hook saves 10 ms."""
-    if not {"msgspec", "typing_extensions"} & sys.modules.keys():
-        sys.modules["typing_extensions"] = None  # type: ignore[assignment] # so importing it fails
-        try:
-            import msgspec  # noqa: F401
-        finally:
-            del sys.modules["typing_extensions"]
 
 
 def _watchdog(out: Any) -> Any:

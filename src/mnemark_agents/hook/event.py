@@ -66,24 +66,23 @@ def parse_call(event: str, name: str, data: Mapping[str, Any]) -> HookCall:
     """
     agent = agents.agent_named(name) if name else agents.recognised(data)
     if agent is None:
-        known = ", ".join(one.name for one in agents.AGENTS)
-        raise UsageError(f"there are no hooks for {name!r}; choose one of {known}")
+        raise UsageError(agents.unknown(name))
     found = agents.event_of(agent, event, data)
     if found is None:
         raise UsageError(f"{agent.title} has no event {event!r}; give one of {', '.join(agents.EVENTS)}")
     session = without_keys(agents.session_of(agent, data))
-    return HookCall(agent, *found, session, _without_ours(data))
+    return HookCall(agent, *found, session, without_ours(data))
 
 
-def _without_ours(value: Any) -> Any:
+def without_ours(value: Any) -> Any:
     """Remove the blocks of memory, and what hooks put before a prompt, from all texts of an event."""
     if isinstance(value, str):
         text = strip_fences(value) if "mnemark-recall" in value.lower() else value
         hooked = _HOOK_OUTPUT.match(text) if "<hook_context>" in text else None
         return text[hooked.end() :].lstrip() if hooked else text
     if isinstance(value, Mapping):
-        return {key: _without_ours(one) for key, one in value.items()}
-    return [_without_ours(one) for one in value] if isinstance(value, list) else value
+        return {key: without_ours(one) for key, one in value.items()}
+    return [without_ours(one) for one in value] if isinstance(value, list) else value
 
 
 def checked(block: str) -> str:

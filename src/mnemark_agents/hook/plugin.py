@@ -31,7 +31,7 @@ def is_connected(agent: str, event: str, folder: str) -> bool:
         event: by mnemark's name.
         folder: where the agent works; empty if that is not known.
     """
-    sign = f" hook {event} --agent {agent} --workspace ".encode()
+    sign = f" hook {event} --agent {agent} --".encode()
     around = (Path(folder), *Path(folder).parents) if folder else ()
     try:
         return any(_holds(hook_settings(agent, place), sign) for place in (None, *around))

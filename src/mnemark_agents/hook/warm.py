@@ -16,6 +16,7 @@ from mnemark_agents.hook import agents, shown
 from mnemark_agents.hook.capture import capture
 from mnemark_agents.hook.cold import make_up
 from mnemark_agents.hook.event import HookCall, execution, is_question, parse_call, said_in
+from mnemark_agents.hook.forwarded import Forwarded
 from mnemark_agents.hook.project import folder_of, forget_note, project_of, scope_for
 from mnemark_agents.hook.told import brief
 
@@ -24,6 +25,8 @@ class WarmWorkspace(Protocol):
     """Interface of an open workspace of the daemon."""
 
     memory: Memory
+    one_machine: bool
+    """Whether the agents are on this machine, with their transcripts and the folders that they work in."""
 
     def session(
         self,
@@ -42,7 +45,8 @@ def handle(opened: WarmWorkspace, event: str, body: Mapping[str, Any]) -> dict[s
     Args:
         opened: the workspace.
         event: mnemark's name of the event, or the agent's.
-        body: `{"agent": "codex", "event": {...}}`, where `event` is the agent's JSON from stdin.
+        body: `{"agent": "codex", "event": {...}}`, where `event` is the agent's JSON from stdin; of another
+            machine more, see `Forwarded`.
 
     Returns:
         `{"output": {...}}`: the JSON that the hook prints.
@@ -54,8 +58,9 @@ def handle(opened: WarmWorkspace, event: str, body: Mapping[str, Any]) -> dict[s
     data = body.get("event")
     if not isinstance(data, Mapping):
         raise UsageError('an event must be an object: {"agent": "codex", "event": {...}}')
-    call = parse_call(event, str(body.get("agent") or ""), data)
-    return {"output": agents.answer(call.agent, call.native, _run(opened, call))}
+    sent = None if opened.one_machine else Forwarded.of(body)
+    call = parse_call(event, str(body.get("agent") or ""), data if sent is None else sent.event)
+    return {"output": agents.answer(call.agent, call.native, _run(opened, call, sent))}
 
 
 class _Recording:
@@ -94,30 +99,40 @@ class _Recording:
         return self.session
 
 
-def _run(opened: WarmWorkspace, call: HookCall) -> str:
+def _run(opened: WarmWorkspace, call: HookCall, sent: Forwarded | None) -> str:
     memory = opened.memory
-    project = project_of(
+    project = sent.project_in(memory, call.session) if sent else project_of(
         memory.root, call.session, folder_of(call.data), begins=call.event in {"session-start", "tool"},
         kept=memory.config.projects,
     )  # fmt: skip
+    answers = sent is None or not sent.late
     if not call.session:
         return brief(memory.workspace, call, project.scope) if call.event == "session-start" else ""
     recording = _Recording(opened, call.session, project)
     # Recall before recording the prompt; a transcript contains it only after the answer.
-    block = _recall(memory, recording.session, call) if call.event == "prompt" else ""
+    block = _recall(memory, recording.session, call) if answers and call.event == "prompt" else ""
+    if sent is None or not sent.asks:
+        _record(memory, recording, call, sent)
+    if call.event == "session-start" and answers:
+        return brief(memory.workspace, call, project.scope)
+    return block
+
+
+def _record(memory: Memory, recording: _Recording, call: HookCall, sent: Forwarded | None) -> None:
+    """Record what an event says, and do what it asks for."""
     if call.event == "tool":
-        _observe(memory, recording, call)
+        _observe(memory, recording, call, sent)
     elif call.event == "prompt" and call.agent.transcript:
         said.note(  # its transcript will have it
             memory.root, recording.log.name, said_in(call.data), lambda: memory.workspace.rules
         )
+    elif sent is not None:
+        sent.record(memory.root, recording, call)
     else:
         with in_turn():
             capture(memory.root, recording, call.agent, call.data, call.event)
         make_up(memory.root)
     match call.event:
-        case "session-start":
-            return brief(memory.workspace, call, project.scope)
         case "compact":
             shown.note_compaction(memory.root, recording.path)
             shown.save(memory.root, recording.log.name, frozenset())
@@ -125,14 +140,13 @@ def _run(opened: WarmWorkspace, call: HookCall) -> str:
             shown.save(memory.root, recording.log.name, frozenset())
             forget_note(memory.root, call.session)
             recording.session.end(wait=False)
-    return block
 
 
-def _observe(memory: Memory, recording: _Recording, call: HookCall) -> None:
+def _observe(memory: Memory, recording: _Recording, call: HookCall, sent: Forwarded | None) -> None:
     done = execution(call.data)
     tools = significant_tools(memory.config.observe)
     if done is not None and is_significant(done.tool, done.arguments, tools):
-        recording.settled().observe(**done._asdict())
+        recording.settled().observe(**done._asdict(), time=None if sent is None else sent.time)
 
 
 def _recall(memory: Memory, session: Session, call: HookCall) -> str:

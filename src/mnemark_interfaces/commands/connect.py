@@ -27,10 +27,12 @@ from mnemark_agents.connect.choices import (
     offer_for,
 )
 from mnemark_agents.connect.connect import SettingsChange, host_of, own_commands
-from mnemark_agents.connect.connections import Connection, connections
-from mnemark_agents.connect.hosts import HOSTS, Host, is_installed
+from mnemark_agents.connect.connections import Connection, connections, servers
+from mnemark_agents.connect.hosts import HOSTS, Host, Memory, Server, is_installed
+from mnemark_agents.connect.keys import states
 from mnemark_agents.homes import workspace_for
 from mnemark_interfaces import options, output, render, speech
+from mnemark_interfaces.commands import connect_server
 from mnemark_interfaces.commands.mount import offer
 from mnemark_interfaces.output import hint, out, out_json, safe, say, spoken
 from mnemark_interfaces.trusting import check_trust, what_trust_allows
@@ -57,6 +59,10 @@ _Project = Annotated[bool, typer.Option("--project", help="Connect only the proj
 _OneMemory = Annotated[
     bool, typer.Option("--one-memory", help="One memory for everything, none of its own for a project.")
 ]
+_Server = Annotated[
+    str, typer.Option("--server", metavar="URL", help="Use a memory on this server; asks for its key once.")
+]
+_Send = Annotated[bool, typer.Option("--send", help="Send what waits for servers that did not answer.")]
 _Plugin = Annotated[
     Path | None,
     typer.Option(metavar="FOLDER", help="Write a plug-in or extension there, do not change settings."),
@@ -67,7 +73,9 @@ def connect(
     agent: _Agent = "",
     *,
     workspace_: _Workspace = None,
+    server: _Server = "",
     remove: Annotated[bool, typer.Option("--remove", help="Remove hooks and tools again.")] = False,
+    send: _Send = False,
     check: _Check = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Without an agent: do not ask.")] = False,
     dry_run: _Dry = False,
@@ -84,17 +92,26 @@ def connect(
     whether mnemark may learn with the agent's language model, and says what is sent and what it costs;
     without a yes, no model is asked. Memories that agents keep on this machine are offered once, to be
     searched beside yours: see `mnemark mount`.
+
+    With --server, agents use a memory on a server. Its key is asked for, or read from MNEMARK_KEY or stdin,
+    and kept in a file that only you can read; no agent's settings hold it.
     """
     here = Path.cwd() if project else None
+    if send:
+        raise typer.Exit(0 if connect_server.send(json=json) else 1)
     if check:
         _check(agent, here, json=json)
         return
     if agent == "git":
         _git(workspace_, remove=remove, dry_run=dry_run, json=json)
         return
-    root = workspace_for(workspace_)
-    if one_memory and not remove:
-        _one_memory(root, dry_run=dry_run)
+    if server and (workspace_ is not None or one_memory):
+        raise UsageError("--server goes without --workspace and --one-memory: no folder here is used")
+    root: Memory = workspace_for(workspace_)
+    if server:
+        root = connect_server.prepare(server, asks=not (remove or dry_run))
+    elif one_memory and not remove:
+        _one_memory(workspace_for(workspace_), dry_run=dry_run)
     if not agent:
         _connect_all(root, here, remove=remove, yes=yes, dry_run=dry_run, json=json)
         return
@@ -142,9 +159,9 @@ def _one_memory(root: Path, *, dry_run: bool) -> None:
     keep_one_memory(root)
 
 
-def _tell_of_projects(root: Path, *, removed: bool) -> None:
+def _tell_of_projects(root: Memory, *, removed: bool) -> None:
     """Say in one line whether projects have memories of their own, and how to change that."""
-    if removed:
+    if removed or isinstance(root, Server):
         return
     if load(root).projects:
         say(
@@ -173,10 +190,12 @@ def _make(root: Path) -> None:
     say("{path} is trusted on this machine from now on.", path=safe(str(root)))
 
 
-def _apply(changes: list[SettingsChange], root: Path, *, remove: bool) -> None:
-    if not remove:
+def _apply(changes: list[SettingsChange], root: Memory, project: Path | None, *, remove: bool) -> None:
+    if not remove and not isinstance(root, Server):
         _make(root)
+    before = servers(project)
     work.apply(changes)
+    connect_server.drop_unused(before, project)
 
 
 def _show_planned(changes: list[SettingsChange]) -> None:
@@ -187,11 +206,11 @@ def _show_planned(changes: list[SettingsChange]) -> None:
 
 
 def _connect_one(
-    host: Host, root: Path, project: Path | None, *, remove: bool, dry_run: bool, json: bool
+    host: Host, root: Memory, project: Path | None, *, remove: bool, dry_run: bool, json: bool
 ) -> None:
     changes = work.plan(host, root, project=project, remove=remove)
     if not dry_run:
-        _apply(changes, root, remove=remove)
+        _apply(changes, root, project, remove=remove)
     if json:
         texts = {str(change.path): change.diff for change in changes}
         _out_changes(host, root, texts, dry_run=dry_run, removed=remove)
@@ -200,13 +219,13 @@ def _connect_one(
     else:
         _show_done(host, changes, root, remove=remove)
         _tell_of_projects(root, removed=remove)
-        if not remove:
+        if not (remove or isinstance(root, Server)):
             _offer_model([host])
         _offer_mounts(root, remove=remove)
 
 
 def _connect_all(
-    root: Path, project: Path | None, *, remove: bool, yes: bool, dry_run: bool, json: bool
+    root: Memory, project: Path | None, *, remove: bool, yes: bool, dry_run: bool, json: bool
 ) -> None:
     """Connect all installed agents, or disconnect all, after asking once; without a terminal only list."""
     _list(project, json=json)
@@ -233,16 +252,16 @@ def _connect_all(
         say("Nothing was changed.")
         return
     for host, own in planned.items():
-        _apply(own, root, remove=remove)
+        _apply(own, root, project, remove=remove)
         if own:
             _show_done(host, [], root, remove=remove, changed=True)
     _tell_of_projects(root, removed=remove)
-    if not (remove or yes):
+    if not (remove or yes or isinstance(root, Server)):
         _offer_model(planned)
     _offer_mounts(root, remove=remove, yes=yes)
 
 
-def _plan_all(root: Path, project: Path | None, *, remove: bool) -> dict[Host, list[SettingsChange]]:
+def _plan_all(root: Memory, project: Path | None, *, remove: bool) -> dict[Host, list[SettingsChange]]:
     """Return what would change for each agent, but for those whose settings cannot be changed."""
     planned = {}
     for host in (one for one in HOSTS if remove or is_installed(one)):
@@ -293,7 +312,9 @@ def _check(agent: str, project: Path | None, *, json: bool) -> None:
 def _list(project: Path | None, *, json: bool) -> None:
     found = connections(project)
     if json:
-        out_json({"agents": [one._asdict() for one in found]})
+        out_json({
+            "agents": [one._asdict() for one in found], "servers": [one._asdict() for one in states()],
+        })  # fmt: skip
         return
     words = speech.words()
     near = [one for one in found if one.installed or one.state != "not connected"]
@@ -303,6 +324,7 @@ def _list(project: Path | None, *, json: bool) -> None:
     if rest := [one.agent for one in found if one not in near]:
         out("\n  ".join(render.wrapped(words("Not installed: {names}.", names=words.listed(rest)), 78)))
     _say_problems(found)
+    connect_server.tell_waiting()
 
 
 def _say_problems(found: Iterable[Checked | Connection]) -> None:
@@ -352,20 +374,20 @@ def _say_offer(offer: Offer) -> None:
     say("You can change this in {path} at any time.", path=safe(str(user_config.path())))
 
 
-def _tell_of_mount(root: Path, host: Host) -> None:
+def _tell_of_mount(root: Memory, host: Host) -> None:
     """Say that searches still read the notes of an agent that is disconnected, if they do."""
-    if user_config.of_workspace(root, user_config.load()).get(host.name):
+    if isinstance(root, Path) and user_config.of_workspace(root, user_config.load()).get(host.name):
         say("Searches still read its own notes: `mnemark mount {name} --remove` ends that.", name=host.name)
 
 
-def _offer_mounts(root: Path, *, remove: bool, yes: bool = False) -> None:
+def _offer_mounts(root: Memory, *, remove: bool, yes: bool = False) -> None:
     """Ask once for each memory of another program on this machine; see `mnemark mount`."""
-    if remove:
+    if remove or isinstance(root, Server):
         return
     offer(root, None, asks=output.can_ask() and not yes, yes=False)
 
 
-def _plugin(host: Host, folder: Path, root: Path, *, dry_run: bool, json: bool) -> None:
+def _plugin(host: Host, folder: Path, root: Memory, *, dry_run: bool, json: bool) -> None:
     bundle = bundle_named(host.name)
     if bundle is None or not bundle.trial:
         known = ", ".join(one.agent for one in BUNDLES if one.trial)
@@ -373,7 +395,8 @@ def _plugin(host: Host, folder: Path, root: Path, *, dry_run: bool, json: bool) 
     base = folder.expanduser().absolute()
     texts = plugin_files(bundle, root)
     if not dry_run:
-        _make(root)
+        if not isinstance(root, Server):
+            _make(root)
         written = write_plugin(bundle, base, root)
     if json:
         full = {str(base / name): text for name, text in texts.items()}
@@ -387,7 +410,7 @@ def _plugin(host: Host, folder: Path, root: Path, *, dry_run: bool, json: bool) 
         say("Try it with: {command}", command=f"{bundle.trial} {safe(str(folder))}")
 
 
-def _out_changes(host: Host, root: Path, texts: dict[str, str], *, dry_run: bool, removed: bool) -> None:
+def _out_changes(host: Host, root: Memory, texts: dict[str, str], *, dry_run: bool, removed: bool) -> None:
     out_json({
         "agent": host.name, "workspace": str(root), "dry_run": dry_run, "removed": removed,
         "changes": [{"path": path, "diff": text} for path, text in texts.items()],
@@ -395,7 +418,7 @@ def _out_changes(host: Host, root: Path, texts: dict[str, str], *, dry_run: bool
 
 
 def _show_done(
-    host: Host, changes: list[SettingsChange], root: Path, *, remove: bool, changed: bool = False
+    host: Host, changes: list[SettingsChange], root: Memory, *, remove: bool, changed: bool = False
 ) -> None:
     for path in _places(host, changes, root, None):
         out(safe(path))
@@ -414,7 +437,7 @@ def _show_done(
             hint(safe(note))
 
 
-def _places(host: Host, changes: list[SettingsChange], root: Path, project: Path | None) -> list[str]:
+def _places(host: Host, changes: list[SettingsChange], root: Memory, project: Path | None) -> list[str]:
     """Return the changed files, with one line for all commands of an agent."""
     commands = [one.path for one in host.targets(root, project) if one.what == "commands"]
     names = [str(change.path) for change in changes if change.path not in commands]
@@ -425,7 +448,7 @@ def _places(host: Host, changes: list[SettingsChange], root: Path, project: Path
     return [*names, speech.words()("{value} ({more})", value=os.path.commonpath(commands), more=more)]
 
 
-def _notes(host: Host, root: Path) -> list[str]:
+def _notes(host: Host, root: Memory) -> list[str]:
     """Return what there is to know after connecting."""
     kinds = {target.what for target in host.targets(root, None)}
     words = speech.words()

@@ -63,7 +63,7 @@ _Issuer = Annotated[
 _Server = Annotated[
     str,
     typer.Option(
-        metavar="URL", help="Use a memory on this server instead; its key is read from MNEMARK_KEY."
+        metavar="URL", help="Use a memory on this server instead; its key is kept, or in MNEMARK_KEY."
     ),
 ]
 _Nightly = Annotated[
@@ -179,6 +179,7 @@ def hook(
         str, typer.Option("--agent", "-a", metavar="AGENT", help="claude-code, codex, gemini-cli or cursor.")
     ] = "",
     workspace_: options.Workspace = None,
+    server: _Server = "",
     alone: Annotated[bool, typer.Option("--alone", help="Do not use the daemon.")] = False,
     plugin: _PluginFlag = False,
 ) -> None:
@@ -191,6 +192,7 @@ def hook(
     words = [event] if event else []
     words += [f"--agent={agent}"] if agent else []
     words += [f"--workspace={workspace_}"] if workspace_ else []
+    words += [f"--server={server}"] if server else []
     words += [f"--{name}" for name, is_set in (("alone", alone), ("plugin", plugin)) if is_set]
     if command.run(words, memory_used_in) is None:
         output.tell("Give an event: session-start, prompt, tool, response, compact or session-end.")
@@ -209,5 +211,4 @@ def mcp(
     """
     if server and workspace_ is not None:
         raise UsageError("give a workspace or a server, not both: the key names the memory on a server")
-    key = os.environ.get("MNEMARK_KEY", "")
-    front.serve(workspace_, alone=alone, plugin=plugin, server=server, key=key)
+    front.serve(workspace_, alone=alone, plugin=plugin, server=server)

@@ -46,6 +46,9 @@ Stamp = tuple[int, int, Identity | None, Identity | None, Identity | None]
 class PooledWorkspace:
     """An open workspace: its memory, its cached sessions, and the thread that watches its files."""
 
+    one_machine = True
+    """Whether its agents are on this machine."""
+
     def __init__(
         self, root: Path, *, watching: bool, allowed: tuple[Path, ...] = (),
         open_memory: Callable[[Path], Memory] = Memory.open,

@@ -262,27 +262,26 @@ def _invalid(message: Any) -> dict[str, Any] | None:
     return None
 
 
-def serve(
-    workspace: Path | None, *, alone: bool = False, plugin: bool = False, server: str = "", key: str = ""
-) -> None:
+def serve(workspace: Path | None, *, alone: bool = False, plugin: bool = False, server: str = "") -> None:
     """Speak MCP on stdin and stdout until stdin ends; the default workspace is that of the current folder.
 
     Args:
         workspace: the workspace.
         alone: neither use nor start the daemon.
         plugin: the server is of a plug-in: see `mnemark_agents.hook.plugin`.
-        server: address of a server whose memory is used instead of a folder.
-        key: its key.
+        server: address of a server whose memory is used instead of a folder; see `server_keys` for its key.
 
     Raises:
         NotFoundError: there is no such folder.
         UsageError: `server` is no address, or has no key.
     """
     client = None
+    if plugin and workspace is None:
+        server = server or os.environ.get("MNEMARK_SERVER", "")
     if server:
         from mnemark.memory.remote import Client
 
-        client = Client(server, key, timeout=_CALL_SECONDS)
+        client = Client(server, timeout=_CALL_SECONDS)
     elif plugin:
         from mnemark_agents.hook.plugin import memory
 
@@ -301,7 +300,7 @@ def serve(
 
 def quick(arguments: list[str]) -> bool:
     """Serve if the arguments after `mcp` are simple; return False to use the full command line."""
-    named = os.environ.get("MNEMARK_WORKSPACE") or None
+    named, server = os.environ.get("MNEMARK_WORKSPACE") or None, ""
     alone = plugin = False
     words = iter(arguments)
     for word in words:
@@ -309,13 +308,17 @@ def quick(arguments: list[str]) -> bool:
             named = value
         elif word.startswith("--workspace="):
             named = word.partition("=")[2]
+        elif word == "--server" and (value := next(words, None)) is not None:
+            server = value
         elif word == "--alone":
             alone = True
         elif word == "--plugin":
             plugin = True
         else:
             return False
+    if server:
+        named = None
     if not plugin and named is not None and not Path(named).expanduser().is_dir():
         return False  # the full command line says what is wrong
-    serve(None if named is None else Path(named), alone=alone, plugin=plugin)
+    serve(None if named is None else Path(named), alone=alone, plugin=plugin, server=server)
     return True
