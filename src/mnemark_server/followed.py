@@ -66,18 +66,9 @@ class FollowedFolder(Folder):
         """Make the files of a new, empty folder, and return their paths. Raises UnavailableError."""
         with self._applying:
             platform.write_private(private_folder(self.root) / SALT_FILE, self._rows.salt())
-            self.seq, files = self._rows.whole()
+            self.seq, paths = self._rows.copy_to(self.root)
             self.clean = self.seq
-            made = set[Path]()
-            for path, data in files.items():
-                if data is None or not layout.is_inside(path):
-                    continue
-                target = self.root / path  # no link is in a new folder
-                if target.parent not in made:
-                    platform.make_folder(target.parent)
-                    made.add(target.parent)
-                jsonl.write_new(target, data, durable=False)
-        return frozenset(files)
+        return frozenset(paths)
 
     def append(self, path: str, lines: Sequence[bytes], *, header: bytes = b"") -> list[int]:
         """Append all lines or none; they are acknowledged by the database when this returns."""
@@ -236,7 +227,7 @@ class FollowedFolder(Folder):
         wanted = sorted(self._spoiled - changing)
         if not wanted:
             return
-        _, files = self._rows.whole(wanted)
+        files = self._rows.contents(wanted)
         for path in wanted:
             data = files.get(path)
             if self._held(path) != data:

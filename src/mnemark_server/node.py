@@ -238,7 +238,7 @@ class _Followed(PooledWorkspace):
     def __init__(self, root: Path, folder: FollowedFolder, *, closed: Callable[[Path], None]) -> None:
         def opened(_: Path) -> Memory:
             return Memory(OpenWorkspace(
-                root, load(root), readonly=False, embedder=None, machine=JOURNAL, truth=folder,
+                root, load(root, harmless=True), readonly=False, embedder=None, machine=JOURNAL, truth=folder,
             ))  # fmt: skip
 
         super().__init__(root, watching=False, allowed=(root,), open_memory=opened)

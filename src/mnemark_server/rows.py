@@ -1,10 +1,14 @@
 """Read and write the rows of one tenant: pieces of logs, documents, and the lease for changing them."""
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, groupby
+from operator import attrgetter
+from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
 from mnemark.errors import BusyError, NotFoundError
+from mnemark.files import layout, platform
 from mnemark_server.database import Connection, Database, Statement, UnavailableError
 
 LOG: Final = ".jsonl"
@@ -14,6 +18,8 @@ LEASE_SECONDS: Final = 15.0
 _RETRY_SECONDS: Final = 0.02
 """Pause before a lease that another node has is asked for again."""
 _ATTEMPTS: Final = 3
+_FETCHED: Final = 64
+"""Rows that are fetched at once where all are read: few, as one may have a whole file."""
 _PART: Final = "SELECT seq, path, at, kind, data FROM mnemark.parts"
 
 Kind = Literal["a", "d", "x"]
@@ -107,29 +113,49 @@ class TenantRows:
             raise NotFoundError("there is no such memory on this server")
         return bytes(found[0][0])
 
-    def whole(self, paths: Iterable[str] | None = None) -> tuple[int, dict[str, bytes | None]]:
-        """Return how far the truth goes at least, and what these files hold, or all; None for a gone one.
-
-        Raises UnavailableError.
-        """
-        chosen = None if paths is None else list(paths)
-        head, rows = self._database.read(
+    def contents(self, paths: Iterable[str]) -> dict[str, bytes | None]:
+        """Return what these files hold; None for one that is gone. Raises UnavailableError."""
+        (rows,) = self._database.read(
             self.tenant,
-            Statement("SELECT seq FROM mnemark.heads WHERE tenant = %s", [self.tenant]),
             Statement(
-                f"{_PART} WHERE tenant = %s AND (%s::text[] IS NULL OR path = ANY (%s))"
-                " ORDER BY path, at, seq",
-                [self.tenant, chosen, chosen],
+                f"{_PART} WHERE tenant = %s AND path = ANY (%s) ORDER BY path, at, seq",
+                [self.tenant, list(paths)],
             ),
         )
         pieces: dict[str, list[Part]] = {}
         for one in map(_part, rows):
             pieces.setdefault(one.path, []).append(one)
-        found = {
+        return {
             path: None if parts[-1].kind == "x" else b"".join(one.data for one in parts)
             for path, parts in pieces.items()
         }
-        return (head[0][0] if head else 0), found
+
+    def copy_to(self, root: Path) -> tuple[int, list[str]]:
+        """Write all files, as they are at one moment, into a new folder, piece by piece.
+
+        Return how far the truth went, and the paths. Raises UnavailableError.
+        """
+        paths, made = [], set[Path]()
+        with self._database.reading(self.tenant) as connection:
+            head = connection.execute("SELECT seq FROM mnemark.heads WHERE tenant = %s", [self.tenant]).fetchone()
+            for path, parts in groupby(self._pieces(connection), attrgetter("path")):
+                first = next(parts)
+                if first.kind == "x" or not layout.is_inside(path):
+                    continue
+                target = root / path  # no link is in a new folder
+                if target.parent not in made:
+                    platform.make_folder(target.parent)
+                    made.add(target.parent)
+                with platform.open_new(target) as out:
+                    out.writelines(one.data for one in chain([first], parts))
+                paths.append(path)
+        return (head[0] if head else 0), paths
+
+    def _pieces(self, connection: Connection) -> Iterator[Part]:
+        with connection.cursor("whole", binary=True) as cursor:
+            cursor.itersize = _FETCHED
+            cursor.execute(f"{_PART} WHERE tenant = %s ORDER BY path, at, seq".encode(), [self.tenant])
+            yield from map(_part, cursor)
 
     def lease(self, timeout: float) -> Lease:
         """Take the lease; wait for a node that has it.
