@@ -30,11 +30,19 @@ from mnemark_server.metrics import Metrics
 
 OPEN: Final = frozenset({"/livez", "/readyz", "/metrics", "/openapi.json"})
 """Paths that need no key."""
-_ROUTES: Final = OPEN | {
-    "/mcp",
-    *(f"/v1/{one.name}" for one in CALLS),
-    *(f"/v1/tools/{one}" for one in BY_NAME),
-}
+MOVES: Final = frozenset({"/v1/export", "/v1/import", "/v1/merge"})
+"""Paths of whole memories, whose bodies are streams; see `moves`."""
+LIMITS: Final = "mnemark.limits"
+"""Key of the limits of a tenant in the scope of a request."""
+_ROUTES: Final = (
+    OPEN
+    | MOVES
+    | {
+        "/mcp",
+        *(f"/v1/{one.name}" for one in CALLS),
+        *(f"/v1/tools/{one}" for one in BY_NAME),
+    }
+)
 """What is counted by its name: clients make up others."""
 _ONE_MACHINE: Final = (
     "/health", "/query", "/hook/", "/v1/ui/", "/ui", *(f"/v1/{one.name}" for one in CALLS if one.one_machine)
@@ -42,6 +50,7 @@ _ONE_MACHINE: Final = (
 """What is of one machine: its command line, its agents' files, its browser, its folders, its counts."""
 _READS: Final = frozenset(
     {
+        "/v1/export",
         *(f"/v1/{one.name}" for one in CALLS if one.reads),
         *(f"/v1/tools/{name}" for name, tool in BY_NAME.items() if tool.reads),
     }
@@ -128,11 +137,12 @@ class KeyGuard:
         if isinstance(found, Refusal):
             await refuse(receive, send, found, "")
             return
-        body = await received(scope, receive, MAX_BODY)
+        streams = scope["path"] in MOVES
+        body = b"" if streams else await received(scope, receive, MAX_BODY)
         if isinstance(body, Refusal):
             await refuse(receive, send, body, "")
             return
-        if scope["path"] != "/mcp":
+        if scope["path"] != "/mcp" and not streams:
             body = _for_tenant(body, found.tenant)
             if isinstance(body, Refusal):
                 await refuse(replayed(b"", receive), send, body, "")  # it was received
@@ -141,9 +151,10 @@ class KeyGuard:
             *((name, value) for name, value in scope["headers"] if name != b"mnemark-workspace"),
             (b"mnemark-workspace", str(found.tenant).encode()),
         ]
-        scope["query_string"] = b""
+        scope["query_string"] = scope["query_string"] if streams else b""
+        scope[LIMITS] = found.limits
         with self._activity.request():
-            await self._app(scope, replayed(body, receive), send)
+            await self._app(scope, receive if streams else replayed(body, receive), send)
 
     async def _allowed(self, scope: Scope) -> TenantKey | Refusal:
         path: str = scope["path"]
@@ -154,7 +165,7 @@ class KeyGuard:
             return Refusal(401, "key", "send the key of a memory: Authorization: Bearer KEY")
         if key.state != "active":
             return Refusal(403, "suspended", "this memory is suspended; ask whoever runs this server")
-        if path.startswith(_ONE_MACHINE):
+        if path.startswith(_ONE_MACHINE) and path not in MOVES:
             return Refusal(
                 501, "one_machine", f"{path} is of one machine; a server has /v1, /v1/tools and /mcp"
             )

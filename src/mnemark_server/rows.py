@@ -137,7 +137,9 @@ class TenantRows:
         """
         paths, made = [], set[Path]()
         with self._database.reading(self.tenant) as connection:
-            head = connection.execute("SELECT seq FROM mnemark.heads WHERE tenant = %s", [self.tenant]).fetchone()
+            head = connection.execute(
+                "SELECT seq FROM mnemark.heads WHERE tenant = %s", [self.tenant]
+            ).fetchone()
             for path, parts in groupby(self._pieces(connection), attrgetter("path")):
                 first = next(parts)
                 if first.kind == "x" or not layout.is_inside(path):

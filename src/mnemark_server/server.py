@@ -24,6 +24,7 @@ from mnemark_server.guard import KeyGuard, Keys
 from mnemark_server.limits import Limits
 from mnemark_server.metrics import Metrics
 from mnemark_server.migrations import missing
+from mnemark_server.moves import Moves
 from mnemark_server.nightly import Nightly
 from mnemark_server.node import MOST_OPEN, Tenants
 
@@ -54,6 +55,7 @@ class Node:
             self.database, home, most_open=settings.most_open, filling=self.metrics.filling
         )
         self.activity = Activity()
+        self._home = home
         self.draining = False
         self.nightly = Nightly(self.database, self.tenants)
         self._api = Api(self.tenants, self.activity, pages=False)
@@ -61,7 +63,9 @@ class Node:
     def app(self, around: Callable[[], Any]) -> KeyGuard:
         """Return the application, which runs inside of `around`, behind its guard."""
         app = self._api.app(around)
+        moves = Moves(self.database, self.tenants, self._api.lanes, self._home)
         app.routes[:0] = [
+            *moves.routes(),
             Route("/livez", self._live, methods=["GET"]), Route("/readyz", self._ready, methods=["GET"]),
             Route("/metrics", self._metrics, methods=["GET"]),
         ]  # fmt: skip

@@ -1,9 +1,8 @@
-"""Bring a whole memory from its rows into a folder, and from a folder into rows: byte by byte, piece by piece.
+"""Take the files of a folder into the rows of an empty memory, by the byte and piece by piece.
 
-What is held in memory grows neither with the memory nor with a file of it.
+The way back is `TenantRows.copy_to`. What is held at a time grows neither with the memory nor with a file.
 """
 
-import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -14,6 +13,7 @@ from mnemark.errors import BusyError, NotFoundError, UsageError
 from mnemark.files import layout, platform
 from mnemark.files.config import load
 from mnemark.files.listing import InventoryItem, inventory
+from mnemark.memory.merging.source import SKIPPED
 from mnemark.types import Problem
 from mnemark_server.database import Connection, Database
 
@@ -25,7 +25,6 @@ _SMALL: Final = 500
 """Rows of small files that are sent at once."""
 _PATH_BYTES: Final = 1_024
 """Maximum length of a path: an index of PostgreSQL has no longer ones."""
-_GIT: Final = ".git"
 
 
 class NotEmptyError(UsageError):
@@ -119,6 +118,12 @@ def _is_known(connection: Connection, tenant: int, mark: str) -> bool:
     return connection.execute(statement, [tenant, mark]).fetchone() is not None
 
 
+def is_empty(database: Database, tenant: int) -> bool:
+    """Whether a memory has no file. Raises UnavailableError."""
+    with database.reading(tenant) as connection:
+        return _is_empty(connection, tenant)
+
+
 def _pieces(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
     """Yield the pieces of a file, each with where it begins; an empty file has one."""
     at = 0
@@ -142,7 +147,7 @@ def files_of(root: Path) -> tuple[list[InventoryItem], list[Problem]]:
     problems: list[Problem] = []
 
     def without(path: str) -> bool:
-        if path.rpartition("/")[2] in {_GIT, layout.PRIVATE}:
+        if path.rpartition("/")[2] in SKIPPED:
             return True
         if layout.is_workspace(root / path):
             problems.append(Problem(layout.shown(path), "is a separate workspace: move it by itself"))
@@ -171,8 +176,3 @@ def _refused(item: InventoryItem) -> str:
     if not layout.is_name(item.path) or len(item.path.encode()) > _PATH_BYTES:
         return "cannot have that name on a server: rename it"
     return ""
-
-
-def is_new(folder: Path) -> bool:
-    """Whether a folder is empty or missing."""
-    return not os.path.lexists(folder) or (folder.is_dir() and not any(folder.iterdir()))

@@ -48,12 +48,6 @@ _Folder = Annotated[
     Path | None,
     typer.Option(metavar="FOLDER", help="With --database: where this node keeps its copies; emptied first."),
 ]
-_Server = Annotated[
-    str,
-    typer.Option(
-        metavar="URL", help="Use a memory on this server instead; its key is read from MNEMARK_KEY."
-    ),
-]
 _Nightly = Annotated[
     bool,
     typer.Option(
@@ -184,7 +178,7 @@ def mcp(
     *,
     workspace_: options.Workspace = None,
     alone: Annotated[bool, typer.Option("--alone", help="Neither use nor start the daemon.")] = False,
-    server: _Server = "",
+    server: options.Server = "",
     plugin: _PluginFlag = False,
 ) -> None:
     """Offer the memory tools over MCP, on stdin and stdout.

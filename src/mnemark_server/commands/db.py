@@ -1,6 +1,7 @@
 """Implement `db`: migrate a server's database, and look after its memories and their keys."""
 
 import os
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -17,6 +18,7 @@ from mnemark_server.database import Connection, connect  # noqa: E402
 from mnemark_server.scrubber import scrub as scrub_tables  # noqa: E402
 
 DATABASE = "MNEMARK_DATABASE"
+_MOVES = ("export", "import")
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, **SETTINGS,
     help="Look after the database of a server: tables, memories and keys.",
@@ -53,21 +55,39 @@ def status(*, database: _Url = "", json: options.Json = False) -> None:
 @app.command("tenants")
 def tenants_(
     action: Annotated[
-        str, typer.Argument(metavar="[create|suspend|resume|delete]", help="Without it: list all memories.")
+        str,
+        typer.Argument(
+            metavar="[create|suspend|resume|delete|export|import]", help="Without it: list all memories."
+        ),
     ] = "",
     name: _Name = "",
+    folder: Annotated[
+        Path | None,
+        typer.Argument(metavar="FOLDER", help="Of export: a new one. Of import: that of a memory."),
+    ] = None,
     *,
+    merging: Annotated[
+        bool, typer.Option("--merge", help="Import into a memory that has files, too: merge them.")
+    ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking.")] = False,
     database: _Url = "",
     json: options.Json = False,
 ) -> None:
-    """List the memories of a server, or create, suspend, resume or delete one."""
-    actions = {"create", "suspend", "resume", "delete"}
+    """List the memories of a server, or create, suspend, resume, delete, export or import one.
+
+    Export and import are by the byte, of the rows alone: no node is needed.
+    """
+    actions = {"create", "suspend", "resume", "delete", *_MOVES}
     if action and action not in actions:
         raise UsageError(f"unknown action {action!r}; `mnemark db tenants --help` lists them")
     if bool(action) != bool(name):
         raise UsageError("give an action and a name, such as `mnemark db tenants create ann`")
+    if (action in _MOVES) != (folder is not None):
+        raise UsageError("export and import need a folder, such as `mnemark db tenants export ann ./ann`")
     with connect(url_of(database)) as connection:
+        if folder is not None:
+            _move(connection, url_of(database), action, name, folder, merging=merging, json=json)
+            return
         if not action:
             _list(connection, json=json)
             return
@@ -142,6 +162,17 @@ def scrub(*, database: _Url = "", json: options.Json = False) -> None:
     if busy:
         told = words("in use, and left as they are: {tables}; run it again", tables=", ".join(busy))
     output.out_result({"busy": busy}, told, json=json)
+
+
+def _move(
+    connection: Connection, url: str, action: str, name: str, folder: Path, *, merging: bool, json: bool
+) -> None:
+    from mnemark_server.commands import move  # with all of a node
+
+    if action == "export":
+        move.export_memory(connection, url, name, folder, json=json)
+    else:
+        move.import_memory(connection, url, name, folder, merging=merging, json=json)
 
 
 def _list(connection: Connection, *, json: bool) -> None:

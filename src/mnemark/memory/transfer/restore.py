@@ -79,13 +79,10 @@ def restore(archive: Path, folder: Path) -> Restored:
         IntegrityError: the file is no backup, damaged or unreadable; nothing was written.
         ReadOnlyError, MnemarkError: the folder cannot be written, or lacks space; then nothing was written.
     """
-    archive, folder = archive.expanduser().absolute(), folder.expanduser().absolute()
+    archive = archive.expanduser().absolute()
     if not archive.is_file():
         raise NotFoundError(f"the file {archive} does not exist")
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(
-            f"{folder} is not empty; choose a new folder, or use `mnemark import zip` to add to it"
-        )
+    folder = check_new(folder)
     try:
         with zipfile.ZipFile(archive) as source:
             entries = _entries(source)
@@ -103,8 +100,18 @@ def restore(archive: Path, folder: Path) -> Restored:
     return _restored(entries, folder, problems)
 
 
+def check_new(folder: Path) -> Path:
+    """Return the absolute path of a folder that is empty or missing. Raises UsageError."""
+    folder = folder.expanduser().absolute()
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(
+            f"{folder} is not empty; choose a new folder, or use `mnemark import zip` to add to it"
+        )
+    return folder
+
+
 def unpack(archive: Path, folder: Path, *, most: Most, wanted: Callable[[str], bool]) -> Unpacked:
-    """Unpack the files of an archive that somebody sent into a new folder, as far as `wanted` says so by path.
+    """Unpack those files of an archive that somebody sent whose paths are `wanted` into a new folder.
 
     The archive may lie about everything: no more is read or written than `most` allows, nothing lies outside
     of the folder, and no link is made. Folders are made for files alone; modes and times are not restored.
@@ -121,14 +128,7 @@ def unpack(archive: Path, folder: Path, *, most: Most, wanted: Callable[[str], b
             entries = _entries(source, _MOST_AT_ONCE)
             _check_names(entries)
             files = [one for one in entries if one.kind == "file" and wanted(one.name)]
-            size = sum(one.size for one in files)
-            if any(one.size < 0 for one in files):
-                raise IntegrityError("a file in it has less than no bytes")
-            if size > most.bytes or len(files) > most.files:
-                raise TooLargeError(
-                    f"this memory is too large for the server: {len(files):,} files of {size:,} bytes, and it"
-                    f" takes {most.files:,} of {most.bytes:,}; ask whoever runs it"
-                )
+            size = _checked_size(files, most)
             _check_room(files, folder)
             with translate_os_errors(folder):
                 problems = [
@@ -144,6 +144,19 @@ def unpack(archive: Path, folder: Path, *, most: Most, wanted: Callable[[str], b
         if one.kind in {"link", "left out"} and wanted(one.name)
     ]
     return Unpacked(len(files), size, problems)
+
+
+def _checked_size(files: Sequence[Archived], most: Most) -> int:
+    """Return what the files take. Raises TooLargeError, IntegrityError."""
+    size = sum(one.size for one in files)
+    if any(one.size < 0 for one in files):
+        raise IntegrityError("a file in it has less than no bytes")
+    if size > most.bytes or len(files) > most.files:
+        raise TooLargeError(
+            f"this memory is too large for the server: {len(files):,} files of {size:,} bytes, and it takes"
+            f" {most.files:,} of {most.bytes:,}; ask whoever runs it"
+        )
+    return size
 
 
 _LINK: Final = "is a link, and only files come along: copy the file that it leads to"
