@@ -1,7 +1,7 @@
 """Borrow connections to PostgreSQL for as long as one group of statements takes."""
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Final, NamedTuple
 
@@ -36,10 +36,10 @@ Rows = list[tuple[Any, ...]]
 
 
 class Statement(NamedTuple):
-    """A statement, and the values for its places."""
+    """A statement, and the values for its places, in order or by name."""
 
     text: str
-    values: Sequence[Any]
+    values: Sequence[Any] | Mapping[str, Any]
 
 
 class UnavailableError(BusyError):

@@ -65,7 +65,8 @@ class FollowedFolder(Folder):
     def fill(self) -> frozenset[str]:
         """Make the files of a new, empty folder, and return their paths. Raises UnavailableError."""
         with self._applying:
-            platform.write_private(private_folder(self.root) / SALT_FILE, self._rows.salt())
+            self.name, salt = self._rows.about()
+            platform.write_private(private_folder(self.root) / SALT_FILE, salt)
             self.seq, paths = self._rows.copy_to(self.root)
             self.clean = self.seq
         return frozenset(paths)

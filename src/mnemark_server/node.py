@@ -12,15 +12,18 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from pathlib import Path
 from typing import Final
 
+from msgspec.structs import replace
+
 from mnemark.errors import BusyError, MnemarkError, NotFoundError, UsageError
 from mnemark.files import platform, trust
-from mnemark.files.config import load
+from mnemark.files.config import load, with_changes
 from mnemark.files.disk_errors import raise_translated
 from mnemark.index.adopt import adopt
 from mnemark.memory.memory import Memory
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark_interfaces.http.pool import PooledWorkspace, Workspaces
 from mnemark_server import packs
+from mnemark_server.bookkeeping import SharedState
 from mnemark_server.database import Database, Statement
 from mnemark_server.followed import FollowedFolder
 from mnemark_server.leases import Renewals
@@ -106,7 +109,7 @@ class Tenants(Workspaces):
         with self._filling():
             folder = self._used(root)
             try:
-                return _Followed(root, folder, closed=self._ended)
+                return _Followed(root, folder, self._database, closed=self._ended)
             except BaseException:
                 self._closed_one(root)
                 raise
@@ -123,7 +126,7 @@ class Tenants(Workspaces):
                 folder.pull()
                 return folder
             _clear(root)
-            trust.trust_new(root)
+            trust.host(root)
             rows = TenantRows(self._database, int(root.name), self.node)
             folder = FollowedFolder(root, rows, self._renewals)
             folder.rewrote = self._scrubber.want
@@ -239,10 +242,15 @@ def _own(home: Path) -> Iterator[None]:
 class _Followed(PooledWorkspace):
     """A tenant's open memory, which tells when it is closed: until then its folder is in use."""
 
-    def __init__(self, root: Path, folder: FollowedFolder, *, closed: Callable[[Path], None]) -> None:
+    def __init__(
+        self, root: Path, folder: FollowedFolder, database: Database, *, closed: Callable[[Path], None]
+    ) -> None:  # fmt: skip
         def opened(_: Path) -> Memory:
+            state, settings = SharedState(root, database, int(root.name)), load(root)
+            if settings.llm.active:
+                settings = with_changes(settings, {"llm": replace(settings.llm, **state.budget())})
             return Memory(OpenWorkspace(
-                root, load(root, harmless=True), readonly=False, embedder=None, machine=JOURNAL, truth=folder,
+                root, settings, readonly=False, embedder=None, machine=JOURNAL, truth=folder, state=state,
             ))  # fmt: skip
 
         super().__init__(root, watching=False, allowed=(root,), open_memory=opened)

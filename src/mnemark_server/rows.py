@@ -105,13 +105,19 @@ class TenantRows:
         (rows,) = self._database.read(self.tenant, self._after(after))
         return list(map(_part, rows))
 
-    def salt(self) -> bytes:
-        """Return the salt of the memory's redaction marks. Raises NotFoundError, UnavailableError."""
-        statement = Statement("SELECT salt FROM mnemark.heads WHERE tenant = %s", [self.tenant])
-        (found,) = self._database.read(self.tenant, statement)
+    def about(self) -> tuple[str, bytes]:
+        """Return the memory's name and the salt of its redaction marks.
+
+        Raises NotFoundError, UnavailableError.
+        """
+        found, ((name, _),) = self._database.read(
+            self.tenant,
+            Statement("SELECT salt FROM mnemark.heads WHERE tenant = %s", [self.tenant]),
+            Statement("SELECT name, limits FROM mnemark.myself()", []),
+        )
         if not found:
             raise NotFoundError("there is no such memory on this server")
-        return bytes(found[0][0])
+        return name, bytes(found[0][0])
 
     def contents(self, paths: Iterable[str]) -> dict[str, bytes | None]:
         """Return what these files hold; None for one that is gone. Raises UnavailableError."""

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+import msgspec
 import uvicorn
 from starlette.requests import Request
 from starlette.responses import Response
@@ -19,8 +20,10 @@ from mnemark.files import platform
 from mnemark.retrieval.searcher import load_words
 from mnemark_interfaces.http.app import Api
 from mnemark_interfaces.http.guard import Activity
+from mnemark_server.access import Keys
 from mnemark_server.database import Database, connect
-from mnemark_server.guard import KeyGuard, Keys
+from mnemark_server.guard import KeyGuard
+from mnemark_server.issuer import METADATA, Issuer
 from mnemark_server.limits import Limits
 from mnemark_server.metrics import Metrics
 from mnemark_server.migrations import missing
@@ -43,6 +46,10 @@ class Settings(NamedTuple):
     folder: Path | None = None
     """Where the folders of tenants are made; a temporary one by default. It is this node's alone."""
     most_open: int = MOST_OPEN
+    url: str = ""
+    """The address under which people and programs reach this server."""
+    issuer: str = ""
+    """The server of identities whose tokens are accepted beside keys; with `url`."""
 
 
 class Node:
@@ -58,6 +65,7 @@ class Node:
         self._home = home
         self.draining = False
         self.nightly = Nightly(self.database, self.tenants)
+        self.issuer = Issuer(settings.issuer, settings.url) if settings.issuer else None
         self._api = Api(self.tenants, self.activity, pages=False)
 
     def app(self, around: Callable[[], Any]) -> KeyGuard:
@@ -68,8 +76,12 @@ class Node:
             *moves.routes(),
             Route("/livez", self._live, methods=["GET"]), Route("/readyz", self._ready, methods=["GET"]),
             Route("/metrics", self._metrics, methods=["GET"]),
+            *(Route(f"{METADATA}{path}", self._resource, methods=["GET"]) for path in ("", "/mcp")),
         ]  # fmt: skip
-        return KeyGuard(app, Keys(self.database), Limits(), self.metrics, self.activity)
+        return KeyGuard(
+            app, Keys(self.database, self.issuer), Limits(self.database), self.metrics, self.activity,
+            challenge=self.issuer.challenge() if self.issuer is not None else "",
+        )  # fmt: skip
 
     async def _live(self, _: Request) -> Response:
         return Response("alive\n", media_type="text/plain")
@@ -85,6 +97,11 @@ class Node:
         except MnemarkError as error:
             return str(error)
         return "the database is not migrated; run `mnemark db migrate`" if lacking else ""
+
+    async def _resource(self, _: Request) -> Response:
+        if self.issuer is None:
+            return Response("this server accepts keys alone\n", 404, media_type="text/plain")
+        return Response(msgspec.json.encode(self.issuer.metadata()), media_type="application/json")
 
     async def _metrics(self, _: Request) -> Response:
         text = await asyncio.to_thread(self.metrics.text, self.tenants, self.database)

@@ -62,7 +62,7 @@ def take_in(database: Database, tenant: int, root: Path, *, mark: str = "") -> T
         UnavailableError: the database does not answer.
     """
     items, problems = files_of(root)
-    load(root, harmless=True)  # a node could not open it
+    load(root)  # with wrong ones no node could open it
     size = 0
     with database.writing(tenant) as connection:
         seq = _claim(connection, tenant)

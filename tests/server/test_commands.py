@@ -50,6 +50,13 @@ def test_a_memory_is_made_used_up_and_deleted(postgres: Postgres) -> None:
     for action, state in (("suspend", "suspended"), ("resume", "active")):
         done("tenants", action, "ann")
         assert [one["state"] for one in done("tenants")["memories"]] == [state]
+    assert done("limits", "ann", "calls_per_day=50")["limits"]["calls_per_day"] == 50
+    assert done("limits", "ann", "calls_per_day=")["limits"]["calls_per_day"] is None
+    issuer = ("--issuer", "https://id.example.org")
+    assert done("people", "ann", "add", "8f3c", *issuer)["people"] == [
+        {"issuer": "https://id.example.org", "subject": "8f3c"}
+    ]
+    assert done("people", "ann", "remove", "8f3c", *issuer) == {"people": []}
     assert done("scrub") == {"busy": []}
     refused = db(url, "tenants", "delete", "ann")
     assert (refused.returncode, "--yes" in refused.stderr) == (2, True)
@@ -69,6 +76,11 @@ def test_a_memory_is_made_used_up_and_deleted(postgres: Postgres) -> None:
         (("keys", "nobody"), 3),
         (("keys", "ann", "revoke", "nothing"), 3),
         (("keys", "ann", "nonsense", "x"), 2),
+        (("limits", "ann", "nothing=3"), 2),
+        (("limits", "ann", "calls_per_day=many"), 2),
+        (("limits", "nobody"), 3),
+        (("people", "ann", "add", "8f3c"), 2),  # of which issuer?
+        (("people", "ann", "remove", "8f3c", "--issuer", "https://id.example.org"), 3),
         (("nonsense",), 2),
     ],
 )

@@ -140,15 +140,13 @@ Convert = Callable[[Any], Setting | str]
 """Map another program's value to (field, value), or to the reason why it is not used."""
 
 
-def load(root: Path, *, harmless: bool = False) -> Config:
+def load(root: Path) -> Config:
     """Load the configuration: defaults, the user's own, `config.json`, then `mnemark.toml`.
-
-    `harmless`: of the folder's settings only those that hold in one that nobody trusts, though this one is.
 
     Raises:
         ConfigError: `mnemark.toml` or the user's own file is no TOML, or has an unknown key or a wrong value.
     """
-    return load_reported(root, harmless=harmless).config
+    return load_reported(root).config
 
 
 def with_changes(settings: Config, changes: Mapping[str, Any]) -> Config:
@@ -160,11 +158,11 @@ def with_changes(settings: Config, changes: Mapping[str, Any]) -> Config:
         raise ConfigError(f"config: {' '.join(wrong) or error} See docs/configuration.md.") from error
 
 
-def load_reported(root: Path, *, harmless: bool = False) -> Loaded:
+def load_reported(root: Path) -> Loaded:
     """Load the configuration as `load` does, with what was ignored of `config.json` and `mnemark.toml`."""
     foreign, problems = _read_foreign(root / FOREIGN)
     settings = foreign | _read_own(root / layout.CONFIG)
-    if harmless or not trust.is_trusted(root):
+    if not (trust.is_trusted(root) and trust.standing(root).settings):
         settings, refused = _harmless(root, settings)
         problems += refused
     own = user_config.load()

@@ -1,6 +1,5 @@
 """Implement `db`: migrate a server's database, and look after its memories and their keys."""
 
-import os
 from pathlib import Path
 from typing import Annotated
 
@@ -14,23 +13,22 @@ from mnemark_server import check_installed
 
 check_installed()
 from mnemark_server import migrations, tenants  # noqa: E402 - needs what was checked
+from mnemark_server.commands import grants  # noqa: E402
+from mnemark_server.commands.address import Name, Url, url_of  # noqa: E402
 from mnemark_server.database import Connection, connect  # noqa: E402
 from mnemark_server.scrubber import scrub as scrub_tables  # noqa: E402
 
-DATABASE = "MNEMARK_DATABASE"
 _MOVES = ("export", "import")
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, **SETTINGS,
     help="Look after the database of a server: tables, memories and keys.",
 )  # fmt: skip
-_Url = Annotated[
-    str, typer.Option("--database", metavar="URL", help="Address of the database. Default: MNEMARK_DATABASE.")
-]
-_Name = Annotated[str, typer.Argument(metavar="NAME", help="The name of a memory.")]
+app.command()(grants.limits)
+app.command()(grants.people)
 
 
 @app.command()
-def migrate(*, database: _Url = "", json: options.Json = False) -> None:
+def migrate(*, database: Url = "", json: options.Json = False) -> None:
     """Make the tables, or bring them up to date."""
     with connect(url_of(database)) as connection:
         done = [f"{one.number} {one.name}" for one in migrations.migrate(connection)]
@@ -40,7 +38,7 @@ def migrate(*, database: _Url = "", json: options.Json = False) -> None:
 
 
 @app.command()
-def status(*, database: _Url = "", json: options.Json = False) -> None:
+def status(*, database: Url = "", json: options.Json = False) -> None:
     """Say whether the tables are up to date, and how many memories there are."""
     with connect(url_of(database)) as connection:
         lacking = [f"{one.number} {one.name}" for one in migrations.missing(connection)]
@@ -60,7 +58,7 @@ def tenants_(
             metavar="[create|suspend|resume|delete|export|import]", help="Without it: list all memories."
         ),
     ] = "",
-    name: _Name = "",
+    name: Name = "",
     folder: Annotated[
         Path | None,
         typer.Argument(metavar="FOLDER", help="Of export: a new one. Of import: that of a memory."),
@@ -70,7 +68,7 @@ def tenants_(
         bool, typer.Option("--merge", help="Import into a memory that has files, too: merge them.")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking.")] = False,
-    database: _Url = "",
+    database: Url = "",
     json: options.Json = False,
 ) -> None:
     """List the memories of a server, or create, suspend, resume, delete, export or import one.
@@ -104,7 +102,7 @@ def tenants_(
 
 @app.command()
 def keys(
-    name: _Name,
+    name: Name,
     action: Annotated[
         str, typer.Argument(metavar="[add|revoke]", help="Without it: list the keys of the memory.")
     ] = "",
@@ -114,7 +112,7 @@ def keys(
     days: Annotated[
         int, typer.Option(metavar="DAYS", help="After how many days it is over; 0: never.", min=0)
     ] = 0,
-    database: _Url = "",
+    database: Url = "",
     json: options.Json = False,
 ) -> None:
     """List the keys of a memory, add one, or take one back. A new key is shown once."""
@@ -153,7 +151,7 @@ def keys(
 
 
 @app.command()
-def scrub(*, database: _Url = "", json: options.Json = False) -> None:
+def scrub(*, database: Url = "", json: options.Json = False) -> None:
     """Write the tables anew, so that no byte of what was erased stays in them; locks each meanwhile."""
     with connect(url_of(database)) as connection:
         busy = scrub_tables(connection)
@@ -200,13 +198,3 @@ def _delete(connection: Connection, name: str, *, yes: bool, json: bool) -> None
     else:
         tell("{name}: deleted, {n} bytes", name=name, n=receipt.bytes)
         output.out(receipt.still)
-
-
-def url_of(given: str) -> str:
-    """Return the address of the database. Raises UsageError where nobody says."""
-    url = given or os.environ.get(DATABASE, "")
-    if not url:
-        raise UsageError(
-            f"name the database with `--database postgresql://USER@HOST/NAME`, or set {DATABASE}"
-        )
-    return url
