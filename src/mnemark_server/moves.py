@@ -20,7 +20,7 @@ from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from mnemark.errors import BusyError, IntegrityError, UsageError
+from mnemark.errors import BusyError, IntegrityError, MnemarkError, UsageError
 from mnemark.files import platform
 from mnemark.files.private import private
 from mnemark.memory.merging import bases, steps
@@ -32,13 +32,11 @@ from mnemark_interfaces.http.app import with_errors
 from mnemark_interfaces.http.pool import Lanes
 from mnemark_server.database import Database
 from mnemark_server.guard import LIMITS
+from mnemark_server.limits import IMPORT_BYTES, IMPORT_FILES
 from mnemark_server.node import Tenants
 from mnemark_server.rows import TenantRows
 from mnemark_server.whole import NotEmptyError, Taken, is_empty, take_in
 
-MOST_BYTES: Final = 1_000_000_000
-"""Bytes of a memory that is sent, packed and unpacked, where the limits of its tenant do not say."""
-MOST_FILES: Final = 50_000
 UPLOAD_SECONDS: Final = 900.0
 STILL_SECONDS: Final = 30.0
 """Seconds after which an upload of which nothing comes is given up."""
@@ -144,7 +142,8 @@ class Moves:
                 raise BusyError("another import, merge or export of this memory is going on; try again")
             self._moving.add(tenant)
         try:
-            with tempfile.TemporaryDirectory(prefix="moving-", dir=self._home) as folder:
+            made = tempfile.TemporaryDirectory(prefix="moving-", dir=self._home)
+            with made as folder, _unnamed(self._home):
                 yield Path(folder)
         finally:
             with self._guard:
@@ -161,6 +160,17 @@ class Moves:
             yield
         finally:
             self._turn.release()
+
+
+@contextmanager
+def _unnamed(home: Path) -> Iterator[None]:
+    """Say what is wrong without the place of the node's folders."""
+    try:
+        yield
+    except MnemarkError as error:
+        if str(home) not in str(error):
+            raise
+        raise type(error)(str(error).replace(str(home), "the server's folder")) from error
 
 
 _ARCHIVE: Final = "memory.zip"
@@ -186,7 +196,7 @@ def _tenant(request: Request) -> int:
 
 def _most(request: Request) -> Most:
     limits: Mapping[str, Any] = request.scope.get(LIMITS, {})
-    return Most(int(limits.get("import_bytes", MOST_BYTES)), int(limits.get("import_files", MOST_FILES)))
+    return Most(int(limits.get("import_bytes", IMPORT_BYTES)), int(limits.get("import_files", IMPORT_FILES)))
 
 
 async def _received(request: Request, target: Path) -> str:

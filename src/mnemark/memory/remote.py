@@ -32,6 +32,8 @@ _ATTEMPTS: Final = 4
 _MOVE_SECONDS: Final = 900.0
 """Seconds that a server may take for a whole memory before it answers."""
 _BLOCK: Final = 1 << 20
+_JOURNAL: Final = "imports"
+"""What the journal of copies is called: each is at another place, and would have one of its own."""
 _AGAIN: Final = frozenset({"busy", "unavailable", "limit"})
 """Codes of answers after which a request is sent again."""
 _ERRORS: Final[Mapping[str, type[MnemarkError]]] = {
@@ -319,7 +321,7 @@ class RemoteMemory:
         with tempfile.TemporaryDirectory(prefix="mnemark-copy-") as beside:
             folder = Path(beside) / "memory"
             self.export(folder)
-            ws = OpenWorkspace(folder, load(folder), readonly=False, embedder=None)
+            ws = OpenWorkspace(folder, load(folder), readonly=False, embedder=None, machine=_JOURNAL)
             try:
                 yield ws
             finally:
