@@ -24,7 +24,7 @@ from mnemark.files import manifest
 from mnemark.memory.merging.source import comes_along
 from mnemark.memory.remote import RemoteMemory
 from mnemark.memory.transfer.backup import pack
-from mnemark.memory.transfer.restore import restore
+from mnemark.memory.transfer.restore import Most, restore
 from mnemark_server import grants, moves, tenants, whole
 from mnemark_server.database import Database, connect
 from mnemark_server.rows import TenantRows
@@ -134,7 +134,8 @@ def answers(memory: Memory | RemoteMemory) -> list[list[tuple[str, str]]]:
 
 NAMES = st.text(
     st.one_of(
-        st.characters(exclude_characters="/\0", exclude_categories=["Cs"]), st.sampled_from("记忆é .-~:\\\n'\"")
+        st.characters(exclude_characters="/\0", exclude_categories=["Cs"]),
+        st.sampled_from("记忆é .-~:\\\n'\""),
     ),
     min_size=1, max_size=24,
 ).filter(lambda name: name not in {".", ".."} and len(name.encode()) < 200)  # fmt: skip
@@ -383,7 +384,7 @@ def test_damaged_archives_are_refused_or_give_what_they_hold(
         archive[data.draw(st.integers(0, len(archive) - 1))] = data.draw(st.integers(0, 255))
     (at / "memory.zip").write_bytes(archive[: data.draw(st.integers(1, len(archive)))])
     try:
-        files, _ = moves._unpacked(at, moves.Most(10_000, 10))
+        files, _ = moves._unpacked(at, Most(10_000, 10))
     except MnemarkError:
         assert not (at / "evil").exists()
     else:

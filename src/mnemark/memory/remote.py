@@ -1,9 +1,8 @@
 """Use a memory on a server by its address and a key, with the types of Python's own."""
 
-import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     import httpx
 
     from mnemark.memory.merging.merge import Merged
+    from mnemark.memory.moving import Moves
     from mnemark.memory.open_workspace import OpenWorkspace
     from mnemark.memory.transfer.importer import Summary
     from mnemark.memory.transfer.restore import Restored
@@ -32,8 +32,6 @@ _ATTEMPTS: Final = 4
 _MOVE_SECONDS: Final = 900.0
 """Seconds that a server may take for a whole memory before it answers."""
 _BLOCK: Final = 1 << 20
-_JOURNAL: Final = "imports"
-"""What the journal of copies is called: each is at another place, and would have one of its own."""
 _AGAIN: Final = frozenset({"busy", "unavailable", "limit"})
 """Codes of answers after which a request is sent again."""
 _ERRORS: Final[Mapping[str, type[MnemarkError]]] = {
@@ -186,6 +184,15 @@ class RemoteMemory:
         """Close the connections."""
         self.client.close()
 
+    if not TYPE_CHECKING:  # else no name were unknown to a type checker
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Say what to do instead of what `Memory` has for a folder alone."""
+            raise AttributeError(
+                f"a memory on a server has no {name!r}: `export` it to a folder, and open that with"
+                " `Memory.open`; `merge` brings back what you changed"
+            )
+
     def session(
         self,
         id: str,  # noqa: A002 - as `Memory.session`
@@ -238,27 +245,11 @@ class RemoteMemory:
             UsageError: the folder is not empty.
             BusyError: the server does not answer, or is moving this memory already.
         """
-        from mnemark.memory.merging.source import note_sent
-        from mnemark.memory.transfer.restore import check_new, restore
-
-        target = check_new(Path(folder))
-        with tempfile.TemporaryDirectory(prefix="mnemark-export-") as beside:
-            archive = Path(beside) / "memory.zip"
-            self.client.download("export", archive)
-            done = restore(archive, target)
-        note_sent(target)  # what is changed here from now on, a merge into the server takes over
-        return done
+        return self._moves().export(Path(folder))
 
     def export_file(self, target: Path | str) -> Path:
         """Write the whole memory into one file, as `mnemark backup` does, which replaces an older one."""
-        from mnemark.memory.transfer.transfer import put_in_place
-
-        path = Path(target).expanduser().absolute()
-        if path.is_dir():
-            raise UsageError(f"{path} is a folder; give a file name")
-        with put_in_place(path) as temporary:
-            self.client.download("export", temporary)
-        return path
+        return self._moves().export_file(Path(target))
 
     def merge(self, other: Path | str, *, dry_run: bool = False) -> "Merged":
         """Bring everything of a memory in a folder of this machine into this one; as `Memory.merge`.
@@ -271,25 +262,7 @@ class RemoteMemory:
             UsageError: it is larger than the server takes.
             BusyError: the server does not answer, or is moving this memory already.
         """
-        from mnemark.memory.merging.merge import Merged
-        from mnemark.memory.merging.source import checked, comes_along, note_sent
-        from mnemark.memory.transfer.backup import pack
-
-        folder = Path(other).expanduser().absolute()
-        if not folder.is_dir():
-            raise NotFoundError(f"there is no folder {folder}; a server takes a folder of this machine")
-        checked(folder, str(other))
-        with tempfile.TemporaryDirectory(prefix="mnemark-merge-") as beside:
-            archive = Path(beside) / "memory.zip"
-            _, problems = pack(folder, archive, without=lambda path: not comes_along(path))
-            query = {"source": f"{platform.machine_name()}:{folder.name}", "dry_run": "1" if dry_run else ""}
-            merged = msgspec.convert(self.client.upload("merge", archive, query), Merged, strict=False)
-        if not dry_run:
-            note_sent(folder)
-        known = {one.path for one in merged.problems}
-        return msgspec.structs.replace(
-            merged, problems=(*merged.problems, *(one for one in problems if one.path not in known))
-        )
+        return self._moves().merge(other, dry_run=dry_run)
 
     def import_(
         self,
@@ -304,28 +277,16 @@ class RemoteMemory:
 
         They are read on this machine, beside a copy of the memory that knows what is there already.
         """
-        from mnemark.memory.transfer.imports import import_from
+        return self._moves().import_(format, Path(path), dry_run=dry_run, columns=columns, me=me)
 
-        with self.copy() as ws:
-            done = import_from(ws, format, Path(path), dry_run=dry_run, columns=columns, me=me)
-            if not dry_run:
-                self.merge(ws.root)
-        return done
-
-    @contextmanager
-    def copy(self) -> "Iterator[OpenWorkspace]":
+    def copy(self) -> "AbstractContextManager[OpenWorkspace]":
         """Have a copy of the whole memory in a temporary folder of this machine."""
-        from mnemark.files.config import load
-        from mnemark.memory.open_workspace import OpenWorkspace
+        return self._moves().copy()
 
-        with tempfile.TemporaryDirectory(prefix="mnemark-copy-") as beside:
-            folder = Path(beside) / "memory"
-            self.export(folder)
-            ws = OpenWorkspace(folder, load(folder), readonly=False, embedder=None, machine=_JOURNAL)
-            try:
-                yield ws
-            finally:
-                ws.close()
+    def _moves(self) -> "Moves":
+        from mnemark.memory.moving import Moves
+
+        return Moves(self.client)
 
     def _call(self, name: str, kind: type[T], **body: Any) -> T:
         return msgspec.convert(self.client.call(name, body), kind, strict=False)

@@ -6,7 +6,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from mnemark.errors import IncompleteError, NotFoundError, UsageError
-from mnemark.files import layout, trust
+from mnemark.files import layout, platform, trust
 from mnemark.memory.transfer.restore import check_new
 from mnemark.types import Problem
 from mnemark_interfaces import output, render, speech
@@ -24,7 +24,7 @@ def export_memory(connection: Connection, url: str, name: str, folder: Path, *, 
     target = check_new(folder)
     with _database(url) as database:
         _, paths = TenantRows(database, tenant, "").copy_to(target)
-    target.mkdir(exist_ok=True)
+    platform.make_folder(target)  # there may be no file
     trust.trust_new(target, made=False)
     size = sum((target / path).stat().st_size for path in paths)
     found = {"name": name, "folder": layout.shown(str(target)), "files": len(paths), "bytes": size}
