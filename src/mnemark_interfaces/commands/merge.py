@@ -49,8 +49,7 @@ def merge(
     For a laptop and a desktop, a copy on a stick, a folder in git. Messages, facts and notes of both are
     there once; what either side erased is erased here, too; two values of one fact: the later holds, the
     earlier waits in `mnemark review`. The other memory is only read: merge there as well. `mnemark undo ID`
-    takes a merge back. Merge only what is yours; for others' notes there is `mnemark import`. With --server
-    a folder of this machine comes into the memory there, and an empty one becomes what the folder is.
+    takes a merge back. Merge only what is yours; for others' notes there is `mnemark import`.
     """
     if repair == bool(other):
         raise UsageError("name the other memory, such as ../desktop/mnemark, or use --repair alone")
