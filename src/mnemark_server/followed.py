@@ -154,7 +154,7 @@ class FollowedFolder(Folder):
             try:
                 if not self._spoiled.isdisjoint(paths):  # a line that others wrote may be missing
                     raise FencedError("what others wrote did not arrive in the folder here; try again")
-                held = {path: self._held(path) for path in paths}
+                held = ((path, self._held(path)) for path in paths)
                 made = self._rows.push(lease, held, base=self.seq)
             except MnemarkError:
                 self._spoiled.update(paths)

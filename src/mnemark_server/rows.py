@@ -1,7 +1,7 @@
 """Read and write the rows of one tenant: pieces of logs, documents, and the lease for changing them."""
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby
 from operator import attrgetter
 from pathlib import Path
@@ -17,9 +17,14 @@ LEASE_SECONDS: Final = 15.0
 """How long a lease holds unless it is renewed."""
 _RETRY_SECONDS: Final = 0.02
 """Pause before a lease that another node has is asked for again."""
+PIECE: Final = 1 << 20
+"""Bytes of a row; a larger document takes several, so that a few rows are never more than a node bears."""
+INSERT: Final = (
+    "INSERT INTO mnemark.parts (tenant, seq, path, at, kind, data) VALUES (%s, %s, %s, %s, %s, %s)"
+)
 _ATTEMPTS: Final = 3
 _FETCHED: Final = 64
-"""Rows that are fetched at once where all are read: few, as one may have a whole file."""
+"""Rows that are fetched at once where all are read."""
 _PART: Final = "SELECT seq, path, at, kind, data FROM mnemark.parts"
 
 Kind = Literal["a", "d", "x"]
@@ -217,12 +222,12 @@ class TenantRows:
             [self.tenant, lease.epoch],
         )
 
-    def push(self, lease: Lease, files: Mapping[str, bytes | None], *, base: int) -> frozenset[int]:
+    def push(self, lease: Lease, files: Iterable[tuple[str, bytes | None]], *, base: int) -> frozenset[int]:
         """Write documents, end the lease, and return the numbers of their rows; None removes a file.
 
         Args:
             lease: the lease under which they were changed.
-            files: what they hold by now, with all pieces up to `base`.
+            files: their paths and what they hold by now, with all pieces up to `base`; one at a time.
             base: the last row that the node had when it read them. What was appended to a log since then
                 stays behind what is written here.
 
@@ -237,14 +242,13 @@ class TenantRows:
             ).fetchone()
             if row is None or row[1] != lease.epoch:
                 raise FencedError("another node changed this memory meanwhile; try again")
-            seq = row[0]
-            made = []
+            first = seq = row[0]
+            erases = False
             with connection.pipeline():
-                for path, data in files.items():
-                    seq += 1
-                    made.append(seq)
-                    self._put(connection, Part(seq, path, 0, "x" if data is None else "d", data or b""), base)
-                erased = seq if any(path.endswith(LOG) for path in files) else 0
+                for path, data in files:
+                    seq = self._put(connection, seq, path, data, base)
+                    erases |= path.endswith(LOG)
+                erased = seq if erases else 0
                 connection.execute(
                     "UPDATE mnemark.heads SET seq = %s, erased = greatest(erased, %s) WHERE tenant = %s",
                     [seq, erased, self.tenant],
@@ -253,11 +257,12 @@ class TenantRows:
                     connection.execute("DELETE FROM mnemark.packs WHERE tenant = %s", [self.tenant])
                 text, values = self._end(lease)
                 connection.execute(text.encode(), values)
-        return frozenset(made)
+        return frozenset(range(first + 1, seq + 1))
 
-    def _put(self, connection: Connection, part: Part, base: int) -> None:
-        where = [self.tenant, part.path, base]
-        if part.kind == "x":
+    def _put(self, connection: Connection, seq: int, path: str, data: bytes | None, base: int) -> int:
+        """Write a document, or that it is gone; return the number of its last row."""
+        where = [self.tenant, path, base]
+        if data is None:
             later = connection.execute(
                 "SELECT FROM mnemark.parts WHERE tenant = %s AND path = %s AND seq > %s LIMIT 1", where
             )
@@ -267,12 +272,14 @@ class TenantRows:
         connection.execute(
             "UPDATE mnemark.parts SET at = at + %s - (SELECT min(at) FROM mnemark.parts"
             " WHERE tenant = %s AND path = %s AND seq > %s) WHERE tenant = %s AND path = %s AND seq > %s",
-            [len(part.data), *where, *where],
+            [len(data or b""), *where, *where],
         )
-        connection.execute(
-            "INSERT INTO mnemark.parts (tenant, seq, path, at, kind, data) VALUES (%s, %s, %s, 0, %s, %s)",
-            [self.tenant, part.seq, part.path, part.kind, part.data],
-        )
+        whole = memoryview(data or b"")
+        for at in range(0, max(len(whole), 1), PIECE):
+            seq += 1
+            kind = "a" if at else "x" if data is None else "d"
+            connection.execute(INSERT, [self.tenant, seq, path, at, kind, whole[at : at + PIECE]])
+        return seq
 
 
 def _part(row: Sequence[Any]) -> Part:

@@ -16,9 +16,8 @@ from mnemark.files.listing import InventoryItem, inventory
 from mnemark.memory.merging.source import SKIPPED
 from mnemark.types import Problem
 from mnemark_server.database import Connection, Database
+from mnemark_server.rows import INSERT, PIECE
 
-PIECE: Final = 1 << 20
-"""Bytes of a row; a larger file takes several."""
 _LARGE: Final = 16
 """Rows that are sent at once where one of them is of the largest."""
 _SMALL: Final = 500
@@ -136,10 +135,7 @@ def _pieces(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
 
 def _put(connection: Connection, rows: Sequence[Sequence[Any]]) -> None:
     if rows:
-        connection.cursor().executemany(
-            "INSERT INTO mnemark.parts (tenant, seq, path, at, kind, data) VALUES (%s, %s, %s, %s, %s, %s)",
-            rows,
-        )
+        connection.cursor().executemany(INSERT, rows)
 
 
 def files_of(root: Path) -> tuple[list[InventoryItem], list[Problem]]:

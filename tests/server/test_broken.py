@@ -317,7 +317,7 @@ def test_a_node_that_stands_still_while_it_sends_lets_go_of_the_row(
 
     def send() -> None:
         try:
-            stopped.push(lease, {"MEMORY.md": b"late"}, base=0)
+            stopped.push(lease, [("MEMORY.md", b"late")], base=0)
         except UnavailableError as error:
             failed.append(error)
 

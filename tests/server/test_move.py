@@ -10,6 +10,7 @@ import threading
 import time
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -539,11 +540,8 @@ def test_a_node_that_is_killed_in_the_middle_leaves_all_or_nothing(
     for number, seconds in enumerate((0.15, 0.4, 0.7, 1.1)):
 
         def send() -> None:
-            with client(server, key) as http:
-                try:
-                    http.post("/v1/import", content=archive, headers=TYPE)
-                except httpx.HTTPError:
-                    return
+            with client(server, key) as http, suppress(httpx.HTTPError):
+                http.post("/v1/import", content=archive, headers=TYPE)
 
         sending = threading.Thread(target=send)
         sending.start()
@@ -559,6 +557,58 @@ def test_a_node_that_is_killed_in_the_middle_leaves_all_or_nothing(
     assert exported(server, key, tmp_path / "last") == before
     assert False in outcomes
     assert not list((tmp_path / "node").glob("moving-*"))
+
+
+def test_a_merge_whose_node_is_killed_can_be_sent_again_to_the_same_result(
+    server: str, node: NodeProcess, new_key: Callable[..., str], tmp_path: Path
+) -> None:
+    a_life(tmp_path / "mine")
+    write(tmp_path / "mine", {f"memory/attachments/{n}.bin": os.urandom(1_000_000) for n in range(8)})
+    with Memory.open(tmp_path / "mine") as mine:
+        said = {one.turn.id for one in mine.turns(limit=None)}
+        known = {one.id for one in mine.facts()}
+    key = new_key()
+    with Memory.connect(server, key) as remote:
+        boat = remote.remember("boat", "Marisol").id
+    archive, out = packed(tmp_path / "mine", tmp_path / "mine.zip"), set()
+    for number, seconds in enumerate((0.3, 0.6, 1.0)):
+
+        def send() -> None:
+            with client(server, key) as http, suppress(httpx.HTTPError):
+                http.post("/v1/merge", content=archive, headers=TYPE)
+
+        sending = threading.Thread(target=send)
+        sending.start()
+        time.sleep(seconds)
+        node.kill()
+        sending.join(30)
+        node.start()
+        found = exported(server, key, tmp_path / f"back{number}")
+        out.add(sum(path.endswith(".bin") for path in found))
+    assert out <= {0, 8}  # all files of a merge, or none
+    with client(server, key) as http:
+        assert http.post("/v1/merge", content=archive, headers=TYPE).status_code == 200
+        assert not http.post("/v1/merge", content=archive, headers=TYPE).json()["files"]
+    exported(server, key, tmp_path / "last")
+    with Memory.open(tmp_path / "last") as last:
+        assert [one.turn.id for one in last.turns(limit=None)] == sorted(said)
+        assert {one.id for one in last.facts()} == known | {boat}
+
+
+def test_an_upload_that_is_refused_at_once_is_told_why(
+    server: str, new_key: Callable[..., str], url: str, tmp_path: Path
+) -> None:
+    with connect(url) as connection:
+        grants.set_limits(connection, "ann", {"import_bytes": 1_000_000})
+    write(tmp_path / "mine", {"MEMORY.md": b"- one\n", "memory/attachments/a.bin": os.urandom(40_000_000)})
+    with (
+        Memory.connect(server, new_key()) as remote,
+        pytest.raises(UsageError, match="takes 1,000,000 bytes"),
+    ):
+        remote.merge(tmp_path / "mine")
+    reading = new_key(key="r", readonly=True)
+    with Memory.connect(server, reading) as remote, pytest.raises(UsageError, match="only read"):
+        remote.merge(tmp_path / "mine")
 
 
 def test_who_deletes_or_leases_a_memory_is_seen(url: str, tmp_path: Path) -> None:
