@@ -24,10 +24,11 @@ LATE: Final[dict[str, tuple[int, str]]] = {
     "embed/__init__.py": (4, "the configured embedder alone"),
     "index/": (4, "what is new, and which vector engine is configured, says what is needed"),
     "retrieval/": (15, "a search loads the routes and readers that it needs, and scrubs nothing"),
-    "memory/": (46, "a memory loads what is asked of it: most processes ask for one thing, and merge none"),
+    "memory/": (47, "a memory loads what is asked of it: most processes ask for one thing, and merge none"),
     "mnemark_agents/": (38, "a hook has milliseconds"),
     "mnemark_interfaces/": (27, "a process imports what it runs: a hook, a search, a server, or a command"),
     "mnemark_adapters/": (2, "an agent's start waits for no memory: the thread that opens it loads it"),
+    "mnemark_server/commands/": (1, "who looks after keys needs no node"),
     "mnemark_faces/commands/tui.py": (2, "Textual may not be installed"),
 }
 """Where functions import modules of ours: at most how many times, and why."""

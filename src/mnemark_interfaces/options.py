@@ -21,6 +21,12 @@ Workspace = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Server = Annotated[
+    str,
+    typer.Option(
+        metavar="URL", help="Use a memory on this server instead; its key is kept, or in MNEMARK_KEY."
+    ),
+]
 Count = Annotated[
     int | None,
     typer.Option("-k", "--count", metavar="N", help="Maximum number of results.", show_default="8"),

@@ -135,6 +135,17 @@ class Database:
             yield connection
 
     @contextmanager
+    def reading(self, tenant: int) -> Iterator[Connection]:
+        """Be in a transaction that sees the rows of a tenant as they are now. Raises UnavailableError."""
+        with (
+            self._share(tenant).reading(), self._borrowed(self._readers) as connection,
+            connection.transaction(),
+        ):  # fmt: skip
+            connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            connection.execute(_ENTER, [str(tenant)])
+            yield connection
+
+    @contextmanager
     def owning(self, *, silence: float | None = None) -> Iterator[Connection]:
         """Have a connection of the tables' owner, which commits each statement.
 

@@ -67,18 +67,9 @@ class FollowedFolder(Folder):
         with self._applying:
             self.name, salt = self._rows.about()
             platform.write_private(private_folder(self.root) / SALT_FILE, salt)
-            self.seq, files = self._rows.whole()
+            self.seq, paths = self._rows.copy_to(self.root)
             self.clean = self.seq
-            made = set[Path]()
-            for path, data in files.items():
-                if data is None or not layout.is_inside(path):
-                    continue
-                target = self.root / path  # no link is in a new folder
-                if target.parent not in made:
-                    platform.make_folder(target.parent)
-                    made.add(target.parent)
-                jsonl.write_new(target, data, durable=False)
-        return frozenset(files)
+        return frozenset(paths)
 
     def append(self, path: str, lines: Sequence[bytes], *, header: bytes = b"") -> list[int]:
         """Append all lines or none; they are acknowledged by the database when this returns."""
@@ -163,7 +154,7 @@ class FollowedFolder(Folder):
             try:
                 if not self._spoiled.isdisjoint(paths):  # a line that others wrote may be missing
                     raise FencedError("what others wrote did not arrive in the folder here; try again")
-                held = {path: self._held(path) for path in paths}
+                held = ((path, self._held(path)) for path in paths)
                 made = self._rows.push(lease, held, base=self.seq)
             except MnemarkError:
                 self._spoiled.update(paths)
@@ -240,7 +231,7 @@ class FollowedFolder(Folder):
         wanted = sorted(self._spoiled - changing)
         if not wanted:
             return
-        _, files = self._rows.whole(wanted)
+        files = self._rows.contents(wanted)
         for path in wanted:
             data = files.get(path)
             if self._held(path) != data:

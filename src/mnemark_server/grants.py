@@ -8,13 +8,15 @@ from psycopg.types.json import Jsonb
 
 from mnemark.errors import NotFoundError, UsageError
 from mnemark_server.database import Connection
-from mnemark_server.limits import PER_MINUTE
+from mnemark_server.limits import IMPORT_BYTES, IMPORT_FILES, PER_MINUTE
 from mnemark_server.tenants import number_of
 
 LIMITS: Final[Mapping[str, int | None]] = {
     "requests_per_minute": PER_MINUTE,
     "calls_per_day": None,
     "tokens_per_day": None,
+    "import_bytes": IMPORT_BYTES,
+    "import_files": IMPORT_FILES,
 }
 """Limits of a memory, and what holds where nobody set them; None: the settings of the node, under `[llm]`."""
 

@@ -29,10 +29,15 @@ from mnemark_server.metrics import Metrics
 
 OPEN: Final = ("/livez", "/readyz", "/metrics", "/openapi.json", METADATA)
 """Paths that need no key, and all below them."""
+MOVES: Final = frozenset({"/v1/export", "/v1/import", "/v1/merge"})
+"""Paths of whole memories, whose bodies are streams; see `moves`."""
+ACCESS: Final = "mnemark.access"
+"""Key of what a request's key opens, in its scope."""
 _MCP: Final = "/mcp"
 _CALL: Final = "tools/call"
 _ROUTES: Final = {
     *OPEN,
+    *MOVES,
     _MCP,
     *(f"/v1/{one.name}" for one in CALLS),
     *(f"/v1/tools/{one}" for one in BY_NAME),
@@ -46,6 +51,7 @@ _ONE_MACHINE: Final = (
 """What is of one machine: its command line, its browser, its folders, its counts."""
 _READS: Final = frozenset(
     {
+        "/v1/export",
         *(f"/v1/{one.name}" for one in CALLS if one.reads),
         *(f"/v1/tools/{name}" for name, tool in BY_NAME.items() if tool.reads),
         WHO,
@@ -90,7 +96,8 @@ class KeyGuard:
         if isinstance(found, Refusal):
             await refuse(receive, send, found, "")
             return
-        body = await received(scope, receive, MAX_BODY)
+        streams = scope["path"] in MOVES
+        body = b"" if streams else await received(scope, receive, MAX_BODY)
         if isinstance(body, Refusal):
             await refuse(receive, send, body, "")
             return
@@ -102,10 +109,10 @@ class KeyGuard:
             *((name, value) for name, value in scope["headers"] if name != b"mnemark-workspace"),
             (b"mnemark-workspace", str(found.tenant).encode()),
         ]
-        scope["query_string"] = b""
-        scope["mnemark.key"] = found
+        scope["query_string"] = scope["query_string"] if streams else b""
+        scope[ACCESS] = found
         with self._activity.request():
-            await self._app(scope, replayed(body, receive), send)
+            await self._app(scope, receive if streams else replayed(body, receive), send)
 
     async def _allowed(self, scope: Scope) -> Access | Refusal:
         path: str = scope["path"]
@@ -117,7 +124,7 @@ class KeyGuard:
             return Refusal(401, "key", told, challenge=self._challenge)
         if key.state != "active":
             return Refusal(403, "suspended", "this memory is suspended; ask whoever runs this server")
-        if path.startswith(_ONE_MACHINE):
+        if path.startswith(_ONE_MACHINE) and path not in MOVES:
             return Refusal(
                 501, "one_machine", f"{path} is of one machine; a server has /v1, /v1/tools, /hook and /mcp"
             )

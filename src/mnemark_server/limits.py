@@ -11,6 +11,10 @@ from mnemark_server.database import Database, Statement
 
 PER_MINUTE: Final = 1_200
 """Requests of a tenant a minute where its limits do not say."""
+IMPORT_BYTES: Final = 1_000_000_000
+"""Bytes of a memory that is sent as a whole, packed and unpacked, where its limits do not say."""
+IMPORT_FILES: Final = 50_000
+"""Files of it."""
 _PARTS: Final = 20
 """A node takes a twentieth of a minute's requests at a time, so that few of them ask the database."""
 _KEPT_SECONDS: Final = 60.0

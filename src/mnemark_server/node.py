@@ -187,6 +187,10 @@ class Tenants(Workspaces):
         for number in (*gone, *(held.keys() - {number for number, _ in found})):
             self.drop(held[number][0], self._remove)
 
+    def discard(self, tenant: int) -> None:
+        """Have a tenant's folder made anew from rows when it is asked for, unless it is in use now."""
+        self.drop(self._home / str(tenant), self._remove)
+
     def _remove(self, root: Path) -> None:
         """Remove a folder, unless a memory that is closing still has it."""
         with self._making:

@@ -1,10 +1,14 @@
 """Read and write the rows of one tenant: pieces of logs, documents, and the lease for changing them."""
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, groupby
+from operator import attrgetter
+from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
 from mnemark.errors import BusyError, NotFoundError
+from mnemark.files import layout, platform
 from mnemark_server.database import Connection, Database, Statement, UnavailableError
 
 LOG: Final = ".jsonl"
@@ -13,7 +17,14 @@ LEASE_SECONDS: Final = 15.0
 """How long a lease holds unless it is renewed."""
 _RETRY_SECONDS: Final = 0.02
 """Pause before a lease that another node has is asked for again."""
+PIECE: Final = 1 << 20
+"""Bytes of a row; a larger document takes several, so that a few rows are never more than a node bears."""
+INSERT: Final = (
+    "INSERT INTO mnemark.parts (tenant, seq, path, at, kind, data) VALUES (%s, %s, %s, %s, %s, %s)"
+)
 _ATTEMPTS: Final = 3
+_FETCHED: Final = 64
+"""Rows that are fetched at once where all are read."""
 _PART: Final = "SELECT seq, path, at, kind, data FROM mnemark.parts"
 
 Kind = Literal["a", "d", "x"]
@@ -106,29 +117,51 @@ class TenantRows:
             raise NotFoundError("there is no such memory on this server")
         return name, bytes(found[0][0])
 
-    def whole(self, paths: Iterable[str] | None = None) -> tuple[int, dict[str, bytes | None]]:
-        """Return how far the truth goes at least, and what these files hold, or all; None for a gone one.
-
-        Raises UnavailableError.
-        """
-        chosen = None if paths is None else list(paths)
-        head, rows = self._database.read(
+    def contents(self, paths: Iterable[str]) -> dict[str, bytes | None]:
+        """Return what these files hold; None for one that is gone. Raises UnavailableError."""
+        (rows,) = self._database.read(
             self.tenant,
-            Statement("SELECT seq FROM mnemark.heads WHERE tenant = %s", [self.tenant]),
             Statement(
-                f"{_PART} WHERE tenant = %s AND (%s::text[] IS NULL OR path = ANY (%s))"
-                " ORDER BY path, at, seq",
-                [self.tenant, chosen, chosen],
+                f"{_PART} WHERE tenant = %s AND path = ANY (%s) ORDER BY path, at, seq",
+                [self.tenant, list(paths)],
             ),
         )
         pieces: dict[str, list[Part]] = {}
         for one in map(_part, rows):
             pieces.setdefault(one.path, []).append(one)
-        found = {
+        return {
             path: None if parts[-1].kind == "x" else b"".join(one.data for one in parts)
             for path, parts in pieces.items()
         }
-        return (head[0][0] if head else 0), found
+
+    def copy_to(self, root: Path) -> tuple[int, list[str]]:
+        """Write all files, as they are at one moment, into a new folder, piece by piece.
+
+        Return how far the truth went, and the paths. Raises UnavailableError.
+        """
+        paths, made = [], set[Path]()
+        with self._database.reading(self.tenant) as connection:
+            head = connection.execute(
+                "SELECT seq FROM mnemark.heads WHERE tenant = %s", [self.tenant]
+            ).fetchone()
+            for path, parts in groupby(self._pieces(connection), attrgetter("path")):
+                first = next(parts)
+                if first.kind == "x" or not layout.is_inside(path):
+                    continue
+                target = root / path  # no link is in a new folder
+                if target.parent not in made:
+                    platform.make_folder(target.parent)
+                    made.add(target.parent)
+                with platform.open_new(target) as out:
+                    out.writelines(one.data for one in chain([first], parts))
+                paths.append(path)
+        return (head[0] if head else 0), paths
+
+    def _pieces(self, connection: Connection) -> Iterator[Part]:
+        with connection.cursor("whole", binary=True) as cursor:
+            cursor.itersize = _FETCHED
+            cursor.execute(f"{_PART} WHERE tenant = %s ORDER BY path, at, seq".encode(), [self.tenant])
+            yield from map(_part, cursor)
 
     def lease(self, timeout: float, *, after: int) -> tuple[Lease, list[Part]]:
         """Take the lease, and read all rows after `after`; wait for a node that has it.
@@ -178,12 +211,12 @@ class TenantRows:
             [self.tenant, lease.epoch],
         )
 
-    def push(self, lease: Lease, files: Mapping[str, bytes | None], *, base: int) -> frozenset[int]:
+    def push(self, lease: Lease, files: Iterable[tuple[str, bytes | None]], *, base: int) -> frozenset[int]:
         """Write documents, end the lease, and return the numbers of their rows; None removes a file.
 
         Args:
             lease: the lease under which they were changed.
-            files: what they hold by now, with all pieces up to `base`.
+            files: their paths and what they hold by now, with all pieces up to `base`; one at a time.
             base: the last row that the node had when it read them. What was appended to a log since then
                 stays behind what is written here.
 
@@ -198,14 +231,13 @@ class TenantRows:
             ).fetchone()
             if row is None or row[1] != lease.epoch:
                 raise FencedError("another node changed this memory meanwhile; try again")
-            seq = row[0]
-            made = []
+            first = seq = row[0]
+            erases = False
             with connection.pipeline():
-                for path, data in files.items():
-                    seq += 1
-                    made.append(seq)
-                    self._put(connection, Part(seq, path, 0, "x" if data is None else "d", data or b""), base)
-                erased = seq if any(path.endswith(LOG) for path in files) else 0
+                for path, data in files:
+                    seq = self._put(connection, seq, path, data, base)
+                    erases |= path.endswith(LOG)
+                erased = seq if erases else 0
                 connection.execute(
                     "UPDATE mnemark.heads SET seq = %s, erased = greatest(erased, %s) WHERE tenant = %s",
                     [seq, erased, self.tenant],
@@ -214,11 +246,12 @@ class TenantRows:
                     connection.execute("DELETE FROM mnemark.packs WHERE tenant = %s", [self.tenant])
                 text, values = self._end(lease)
                 connection.execute(text.encode(), values)
-        return frozenset(made)
+        return frozenset(range(first + 1, seq + 1))
 
-    def _put(self, connection: Connection, part: Part, base: int) -> None:
-        where = [self.tenant, part.path, base]
-        if part.kind == "x":
+    def _put(self, connection: Connection, seq: int, path: str, data: bytes | None, base: int) -> int:
+        """Write a document, or that it is gone; return the number of its last row."""
+        where = [self.tenant, path, base]
+        if data is None:
             later = connection.execute(
                 "SELECT FROM mnemark.parts WHERE tenant = %s AND path = %s AND seq > %s LIMIT 1", where
             )
@@ -228,12 +261,14 @@ class TenantRows:
         connection.execute(
             "UPDATE mnemark.parts SET at = at + %s - (SELECT min(at) FROM mnemark.parts"
             " WHERE tenant = %s AND path = %s AND seq > %s) WHERE tenant = %s AND path = %s AND seq > %s",
-            [len(part.data), *where, *where],
+            [len(data or b""), *where, *where],
         )
-        connection.execute(
-            "INSERT INTO mnemark.parts (tenant, seq, path, at, kind, data) VALUES (%s, %s, %s, 0, %s, %s)",
-            [self.tenant, part.seq, part.path, part.kind, part.data],
-        )
+        whole = memoryview(data or b"")
+        for at in range(0, max(len(whole), 1), PIECE):
+            seq += 1
+            kind = "a" if at else "x" if data is None else "d"
+            connection.execute(INSERT, [self.tenant, seq, path, at, kind, whole[at : at + PIECE]])
+        return seq
 
 
 def _part(row: Sequence[Any]) -> Part:

@@ -23,12 +23,13 @@ from mnemark_interfaces.http.app import Api
 from mnemark_interfaces.http.guard import Activity
 from mnemark_server.access import Access, Keys
 from mnemark_server.database import Database, connect
-from mnemark_server.guard import KeyGuard
+from mnemark_server.guard import ACCESS, KeyGuard
 from mnemark_server.issuer import METADATA, Issuer
 from mnemark_server.limits import Limits
 from mnemark_server.logs import RequestLog
 from mnemark_server.metrics import Metrics
 from mnemark_server.migrations import missing
+from mnemark_server.moves import Moves
 from mnemark_server.nightly import Nightly
 from mnemark_server.node import MOST_OPEN, Tenants
 
@@ -63,6 +64,7 @@ class Node:
             self.database, home, most_open=settings.most_open, filling=self.metrics.filling
         )
         self.activity = Activity()
+        self._home = home
         self.draining = False
         self.nightly = Nightly(self.database, self.tenants)
         self.issuer = Issuer(settings.issuer, settings.url) if settings.issuer else None
@@ -71,7 +73,9 @@ class Node:
     def app(self, around: Callable[[], Any]) -> RequestLog:
         """Return the application, which runs inside of `around`, behind its guard."""
         app = self._api.app(around)
+        moves = Moves(self.database, self.tenants, self._api.lanes, self._home)
         app.routes[:0] = [
+            *moves.routes(),
             Route("/livez", self._live, methods=["GET"]), Route("/readyz", self._ready, methods=["GET"]),
             Route("/metrics", self._metrics, methods=["GET"]), Route(WHO, _who, methods=["POST"]),
             *(Route(f"{METADATA}{path}", self._resource, methods=["GET"]) for path in ("", "/mcp")),
@@ -109,7 +113,7 @@ class Node:
 
 async def _who(request: Request) -> Response:
     """Say whose memory a key opens, and what it may do there."""
-    key: Access = request.scope["mnemark.key"]
+    key: Access = request.scope[ACCESS]
     return JSONResponse({"memory": key.name, "scopes": key.scopes})
 
 

@@ -172,15 +172,15 @@ def test_a_file_that_could_not_be_taken_from_the_rows_is_taken_by_the_next_reque
         pass
     with first.lease(str(tenant)) as here:
         here.memory.remember("tea", "black")
-    whole = TenantRows.whole
+    contents = TenantRows.contents
 
     def gone(*_: object) -> Any:
         raise UnavailableError("the database does not answer; try again")
 
-    monkeypatch.setattr(TenantRows, "whole", gone)  # it goes away between two questions
+    monkeypatch.setattr(TenantRows, "contents", gone)  # it goes away between two questions
     with pytest.raises(UnavailableError), second.lease(str(tenant)):
         pass
-    monkeypatch.setattr(TenantRows, "whole", whole)
+    monkeypatch.setattr(TenantRows, "contents", contents)
     with second.lease(str(tenant)) as there:
         assert [fact.value for fact in there.memory.facts()] == ["black"]
     assert _files(tmp_path, "a", tenant) == _files(tmp_path, "b", tenant)
@@ -317,7 +317,7 @@ def test_a_node_that_stands_still_while_it_sends_lets_go_of_the_row(
 
     def send() -> None:
         try:
-            stopped.push(lease, {"MEMORY.md": b"late"}, base=0)
+            stopped.push(lease, [("MEMORY.md", b"late")], base=0)
         except UnavailableError as error:
             failed.append(error)
 

@@ -190,6 +190,7 @@ def test_limits_are_set_and_taken_back(client: TestClient, owner: Connection) ->
     grants.set_limits(owner, "ann", {"requests_per_minute": None, "calls_per_day": 5})
     assert grants.limits(owner, "ann") == {
         "requests_per_minute": 1200, "calls_per_day": 5, "tokens_per_day": None,
+        "import_bytes": 1_000_000_000, "import_files": 50_000,
     }  # fmt: skip
     for wrong in ({"wrong": 1}, {"calls_per_day": -1}):
         with pytest.raises(UsageError):
@@ -208,7 +209,7 @@ def test_no_answer_names_a_folder_of_the_node(client: TestClient, owner: Connect
 
 def test_what_is_of_one_machine_is_refused_by_name(client: TestClient, owner: Connection) -> None:
     key = tenants.add_key(owner, "ann", "laptop")
-    for path in ("/query", "/hook/prompt", "/v1/merge", "/v1/ui/ticket", "/v1/doctor"):
+    for path in ("/query", "/hook/prompt", "/v1/sync", "/v1/ui/ticket", "/v1/doctor"):
         answer = ask(client, key, path)
         assert (answer.status_code, answer.json()["error"]["code"]) == (501, "one_machine"), path
         assert path in answer.json()["error"]["message"]

@@ -1,28 +1,44 @@
 """Use a memory on a server by its address and a key, with the types of Python's own."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
+from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NoReturn, Self, TypeVar
 
 import msgspec
 
 from mnemark.errors import BusyError, MnemarkError, NotFoundError, OffRecordError, UsageError
 from mnemark.facts.model import Fact
+from mnemark.files import platform
 from mnemark.files.ids import new_id
 from mnemark.files.server_keys import Known, address, checked, key_of
 from mnemark.memory.forgetting.receipt import Receipt
 from mnemark.net import GaveUpError, TransientError, persist, retry_after
 from mnemark.types import Origin, Recall
 
+if TYPE_CHECKING:
+    import httpx
+
+    from mnemark.memory.merging.merge import Merged
+    from mnemark.memory.moving import Moves
+    from mnemark.memory.open_workspace import OpenWorkspace
+    from mnemark.memory.transfer.importer import Summary
+    from mnemark.memory.transfer.restore import Restored
+
 T = TypeVar("T")
 _ATTEMPTS: Final = 4
+_MOVE_SECONDS: Final = 900.0
+"""Seconds that a server may take for a whole memory before it answers."""
+_BLOCK: Final = 1 << 20
 _AGAIN: Final = frozenset({"busy", "unavailable", "limit"})
 """Codes of answers after which a request is sent again."""
 _ERRORS: Final[Mapping[str, type[MnemarkError]]] = {
     "usage": UsageError, "key": UsageError, "scope": UsageError, "one_machine": UsageError,
-    "not_found": NotFoundError, "off_record": OffRecordError,
+    "not_found": NotFoundError, "off_record": OffRecordError, "size": UsageError, "config": UsageError,
+    "suspended": UsageError,
 }  # fmt: skip
 
 
@@ -60,33 +76,91 @@ class Client:
         sent = {key: value for key, value in body.items() if value is not None}
         data = msgspec.json.encode(sent)
         attempts = _ATTEMPTS if repeats else 1
-        try:
-            return persist(
-                lambda: self._once(name, data), attempts, time.monotonic() + attempts * self._timeout
-            )
-        except GaveUpError as error:
-            raise BusyError(str(error)) from error
 
-    def _once(self, name: str, data: bytes) -> Any:
+        def once() -> Any:
+            headers = {"content-type": "application/json"}
+            return self._answer(lambda: self._http.post(f"/v1/{name}", content=data, headers=headers))
+
+        return _persist(once, attempts, attempts * self._timeout)
+
+    def upload(self, name: str, archive: Path, query: Mapping[str, str]) -> Any:
+        """Return the answer to `POST /v1/<name>` with a file, which is read piece by piece; as `call`."""
+        headers = {"content-type": "application/zip", "content-length": str(archive.stat().st_size)}
+
+        def once() -> Any:
+            with archive.open("rb") as file:
+                pieces = iter(lambda: file.read(_BLOCK), b"")
+                return self._answer(
+                    lambda: self._http.post(
+                        f"/v1/{name}", content=pieces, params=query, headers=headers, timeout=self._patient()
+                    )
+                )
+
+        return _persist(once, _ATTEMPTS, _ATTEMPTS * _MOVE_SECONDS)
+
+    def download(self, name: str, target: Path) -> None:
+        """Write what `GET /v1/<name>` gives into a new file, piece by piece; as `call`."""
+
+        def once() -> None:
+            import httpx
+
+            try:
+                with self._http.stream("GET", f"/v1/{name}", timeout=self._patient()) as answer:
+                    if answer.status_code < 400:
+                        with platform.open_new(target) as out:
+                            out.writelines(answer.iter_bytes(_BLOCK))
+                        return
+                    answer.read()
+            except httpx.HTTPError as error:
+                raise _no_answer(error) from None
+            _raise_said(answer, _decoded(answer.content))
+
+        _persist(once, _ATTEMPTS, _ATTEMPTS * _MOVE_SECONDS)
+
+    def _patient(self) -> "httpx.Timeout":
+        import httpx
+
+        return httpx.Timeout(self._timeout, read=_MOVE_SECONDS)
+
+    def _answer(self, send: "Callable[[], httpx.Response]") -> Any:
         """Return the answer. Raises TransientError where it may be sent again, else MnemarkError."""
         import httpx
 
         try:
-            answer = self._http.post(
-                f"/v1/{name}", content=data, headers={"content-type": "application/json"}
-            )
-            found = msgspec.json.decode(answer.content)
+            answer = send()
         except httpx.HTTPError as error:
-            raise TransientError(f"the server does not answer: {type(error).__name__}; try again") from None
-        except msgspec.DecodeError as error:
-            raise MnemarkError("what answers at this address is no server of mnemark") from error
-        if answer.status_code < 400:
-            return found
-        said = found.get("error", {}) if isinstance(found, dict) else {}
-        code, message = str(said.get("code")), str(said.get("message") or f"HTTP {answer.status_code}")
-        if code in _AGAIN:
-            raise TransientError(message, retry_after(answer.headers.get("retry-after")))
-        raise _ERRORS.get(code, MnemarkError)(message)
+            raise _no_answer(error) from None
+        found = _decoded(answer.content)
+        if answer.status_code >= 400:
+            _raise_said(answer, found)
+        return found
+
+
+def _persist(once: Callable[[], T], attempts: int, seconds: float) -> T:
+    try:
+        return persist(once, attempts, time.monotonic() + seconds)
+    except GaveUpError as error:
+        raise BusyError(str(error)) from error
+
+
+def _no_answer(error: Exception) -> TransientError:
+    return TransientError(f"the server does not answer: {type(error).__name__}; try again")
+
+
+def _decoded(content: bytes) -> Any:
+    try:
+        return msgspec.json.decode(content)
+    except msgspec.DecodeError as error:
+        raise MnemarkError("what answers at this address is no server of mnemark") from error
+
+
+def _raise_said(answer: "httpx.Response", found: Any) -> NoReturn:
+    """Raise what the server says is wrong."""
+    said = found.get("error", {}) if isinstance(found, dict) else {}
+    code, message = str(said.get("code")), str(said.get("message") or f"HTTP {answer.status_code}")
+    if code in _AGAIN:
+        raise TransientError(message, retry_after(answer.headers.get("retry-after")))
+    raise _ERRORS.get(code, MnemarkError)(message)
 
 
 class NotOnServerError(UsageError, AttributeError):
@@ -122,6 +196,15 @@ class RemoteMemory:
     def close(self) -> None:
         """Close the connections."""
         self.client.close()
+
+    if not TYPE_CHECKING:  # else no name were unknown to a type checker
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Say what to do instead of what `Memory` has for a folder alone."""
+            raise AttributeError(
+                f"a memory on a server has no {name!r}: `export` it to a folder, and open that with"
+                " `Memory.open`; `merge` brings back what you changed"
+            )
 
     def session(
         self,
@@ -167,6 +250,56 @@ class RemoteMemory:
     def undo(self, id: str | None = None) -> Any:  # noqa: A002 - the word of the file format
         """Undo the last change, or that with an id; return what was undone, as the server says it."""
         return self.client.call("undo", {"id": id}, repeats=False)["undone"]
+
+    def export(self, folder: Path | str) -> "Restored":
+        """Write the whole memory into a folder that is empty or missing: all its files, by the byte.
+
+        Raises:
+            UsageError: the folder is not empty.
+            BusyError: the server does not answer, or is moving this memory already.
+        """
+        return self._moves().export(Path(folder))
+
+    def export_file(self, target: Path | str) -> Path:
+        """Write the whole memory into one file, as `mnemark backup` does, which replaces an older one."""
+        return self._moves().export_file(Path(target))
+
+    def merge(self, other: Path | str, *, dry_run: bool = False) -> "Merged":
+        """Bring everything of a memory in a folder of this machine into this one; as `Memory.merge`.
+
+        An empty memory becomes what the folder is, by the byte. The folder stays as it is, but for a note in
+        `.mnemark` of what was sent.
+
+        Raises:
+            NotFoundError: there is no folder, or no memory in it.
+            UsageError: it is larger than the server takes.
+            BusyError: the server does not answer, or is moving this memory already.
+        """
+        return self._moves().merge(other, dry_run=dry_run)
+
+    def import_(
+        self,
+        format: str,  # noqa: A002 - the word of the command
+        path: Path | str,
+        *,
+        dry_run: bool = False,
+        columns: Mapping[str, str] | None = None,
+        me: Sequence[str] = (),
+    ) -> "Summary":
+        """Import notes and conversations of other programs; as `Memory.import_`.
+
+        They are read on this machine, beside a copy of the memory that knows what is there already.
+        """
+        return self._moves().import_(format, Path(path), dry_run=dry_run, columns=columns, me=me)
+
+    def copy(self) -> "AbstractContextManager[OpenWorkspace]":
+        """Have a copy of the whole memory in a temporary folder of this machine."""
+        return self._moves().copy()
+
+    def _moves(self) -> "Moves":
+        from mnemark.memory.moving import Moves
+
+        return Moves(self.client)
 
     def _call(self, name: str, kind: type[T], **body: Any) -> T:
         return msgspec.convert(self.client.call(name, body), kind, strict=False)

@@ -13,6 +13,7 @@ from mnemark.memory.merging.copies import repair as repair_marks
 from mnemark.memory.merging.git import join_for_git
 from mnemark.memory.merging.merge import Merged
 from mnemark_interfaces import options, output, render, speech, workspace
+from mnemark_interfaces.remote import remote_memory
 
 _SHOWN: Final = 20
 _WORDS: Final = {
@@ -40,6 +41,7 @@ def merge(
         bool,
         typer.Option("--repair", help="Join what git marked in files (<<<<<<<), and copies left by syncing."),
     ] = False,
+    server: options.Server = "",
     json: options.Json = False,
 ) -> None:
     """Bring everything of another memory of yours into this one.
@@ -51,11 +53,17 @@ def merge(
     """
     if repair == bool(other):
         raise UsageError("name the other memory, such as ../desktop/mnemark, or use --repair alone")
-    with workspace.opened(workspace.locate(workspace_), readonly=dry_run) as memory:
+    if server:
         if repair:
-            _repair(memory, dry_run=dry_run, json=json)
-            return
-        merged = memory.merge(other, dry_run=dry_run)
+            raise UsageError("--repair is for a folder of this machine: run it there, then merge the folder")
+        with remote_memory(server, workspace_) as remote:
+            merged = remote.merge(other, dry_run=dry_run)
+    else:
+        with workspace.opened(workspace.locate(workspace_), readonly=dry_run) as memory:
+            if repair:
+                _repair(memory, dry_run=dry_run, json=json)
+                return
+            merged = memory.merge(other, dry_run=dry_run)
     if json:
         output.out_json(merged)
         return

@@ -60,12 +60,6 @@ _Issuer = Annotated[
     str,
     typer.Option(metavar="URL", help="With --database: accept tokens of this server of identities, too."),
 ]
-_Server = Annotated[
-    str,
-    typer.Option(
-        metavar="URL", help="Use a memory on this server instead; its key is kept, or in MNEMARK_KEY."
-    ),
-]
 _Nightly = Annotated[
     bool,
     typer.Option(
@@ -179,7 +173,7 @@ def hook(
         str, typer.Option("--agent", "-a", metavar="AGENT", help="claude-code, codex, gemini-cli or cursor.")
     ] = "",
     workspace_: options.Workspace = None,
-    server: _Server = "",
+    server: options.Server = "",
     alone: Annotated[bool, typer.Option("--alone", help="Do not use the daemon.")] = False,
     plugin: _PluginFlag = False,
 ) -> None:
@@ -202,7 +196,7 @@ def mcp(
     *,
     workspace_: options.Workspace = None,
     alone: Annotated[bool, typer.Option("--alone", help="Neither use nor start the daemon.")] = False,
-    server: _Server = "",
+    server: options.Server = "",
     plugin: _PluginFlag = False,
 ) -> None:
     """Offer the memory tools over MCP, on stdin and stdout.

@@ -19,6 +19,7 @@ from mnemark.memory.transfer.restore import restore as bring_back
 from mnemark.memory.transfer.transfer import ExportFormat, export_workspace
 from mnemark.types import Problem
 from mnemark_interfaces import options, output, render, speech, workspace
+from mnemark_interfaces.remote import remote_memory, subject
 from mnemark_interfaces.status import people
 
 _SHOWN_PATHS = 20
@@ -55,6 +56,7 @@ def export(
             help='Only users/NAME, agents/NAME or projects/NAME, or "" for the shared memory; of a folder.',
         ),
     ] = None,
+    server: options.Server = "",
     json: options.Json = False,
 ) -> None:
     """Write a memory as pages for people, or its text to one file.
@@ -64,11 +66,12 @@ def export(
     passages and what was forgotten are left out. An earlier export is brought up to date; files that you
     changed in it are kept and named. zip has the files unchanged, jsonl one line for each passage: notes,
     sessions and journals of all users, agents and projects; `mnemark backup` saves pictures and hidden files
-    too. Exits with 8 if something could not be read.
+    too. With --server, FILE.zip is a backup of the memory there, and any other name a new folder, which is
+    that memory from then on. Exits with 8 if something could not be read.
     """
     chosen, path = _form_and_target(form, target, format_)
     if chosen in FOLDER_FORMATS:
-        _export_folder(chosen, path, scope, workspace_, json=json)
+        _export_folder(chosen, path, scope, workspace_, server, json=json)
         return
     if chosen not in get_args(ExportFormat):
         known = ", ".join((*get_args(ExportFormat), *FOLDER_FORMATS))
@@ -76,14 +79,30 @@ def export(
     if scope is not None:
         raise UsageError(f"--scope is for {', '.join(FOLDER_FORMATS)}; a {chosen} holds all scopes")
     _check_target(path)
-    with workspace.opened(workspace.locate(workspace_), readonly=True) as memory:
-        done = export_workspace(memory.workspace, path, format=chosen)  # type: ignore[arg-type] # checked
+    if server and chosen == "zip":
+        _export_from(server, path, workspace_, json=json)
+        return
+    with subject(workspace_, server, readonly=True) as ws:
+        done = export_workspace(ws, path, format=chosen)  # type: ignore[arg-type] # checked
     counts = [
         render.counted(done.files, "file"),
         render.counted(done.records, "line") if done.records else "",
     ]
     _out_done(done, done.target, *counts, render.size(done.bytes), json=json)
     _report_missing(done.problems, "the export is not complete", json=json)
+
+
+def _export_from(server: str, path: Path, folder: Path | None, *, json: bool) -> None:
+    """Write the memory on a server into a file, as `backup` does, or into a new folder, as `restore`."""
+    with remote_memory(server, folder) as remote:
+        if path.suffix.lower() != ".zip":
+            _out_restored(remote.export(path), json=json)
+            return
+        written = remote.export_file(path)
+    size = written.stat().st_size
+    found = {"target": str(written), "bytes": size}
+    told = speech.words()("{name}: {value}", name=output.safe_line(str(written)), value=render.size(size))
+    output.out_result(found, told, json=json)
 
 
 def _form_and_target(form: str, target: Path | None, option: str) -> tuple[str, Path]:
@@ -105,10 +124,10 @@ def _form_and_target(form: str, target: Path | None, option: str) -> tuple[str, 
 
 
 def _export_folder(
-    form: FolderFormat, target: Path, scope: str | None, folder: Path | None, *, json: bool
+    form: FolderFormat, target: Path, scope: str | None, folder: Path | None, server: str, *, json: bool
 ) -> None:
-    with workspace.opened(workspace.locate(folder), readonly=True) as memory, output.Progress() as progress:
-        done = export_folder(memory.workspace, target, format=form, scope=scope, progress=progress.tell)
+    with subject(folder, server, readonly=True) as ws, output.Progress() as progress:
+        done = export_folder(ws, target, format=form, scope=scope, progress=progress.tell)
     counts = {"conversation": done.talks, "note": done.notes, "fact": done.facts}
     told = [
         render.counted(count, name)
@@ -159,7 +178,10 @@ def restore(
     files that cannot be written are listed, and the command then exits with 8. The folder counts as made
     here: restore only what is yours.
     """
-    done = bring_back(source, folder)
+    _out_restored(bring_back(source, folder), json=json)
+
+
+def _out_restored(done: Restored, *, json: bool) -> None:
     _out_done(done, done.workspace, *_tally(done), render.size(done.bytes), json=json)
     _report_missing(done.problems, "the restored folder is not complete", json=json)
 
@@ -231,6 +253,7 @@ def import_(
             help="Of a chat of several people: what you are called in it; may be given more than once.",
         ),
     ] = None,
+    server: options.Server = "",
     json: options.Json = False,
 ) -> None:
     """Import notes and conversations of other programs.
@@ -238,19 +261,19 @@ def import_(
     The archive that ChatGPT or Claude sends, chats of messengers, sessions of coding agents, other memories,
     a folder of notes, a table: docs/import.md lists them all. Importing twice adds nothing, nothing is
     overwritten, and an import that was cut off goes on when it is run again. What was left out is counted,
-    with the reason. Exits with 1 if nothing could be imported.
+    with the reason. With --server they are read here, and what is new comes into the memory there. Exits
+    with 1 if nothing could be imported.
     """
     format_, paths = _split(sources)
     named = _columns(columns)
-    root = workspace.locate(workspace_)
     done: list[Summary] = []
     refused: list[MnemarkError] = []
-    with workspace.opened(root, readonly=dry_run) as memory:
+    with subject(workspace_, server, readonly=dry_run) as ws:
         for path in paths:
             try:
                 with output.Progress() as progress:
                     summary = import_from(
-                        memory.workspace, format_, path, dry_run=dry_run, columns=named, me=me or (),
+                        ws, format_, path, dry_run=dry_run, columns=named, me=me or (),
                         progress=partial(_tell, progress),
                     )  # fmt: skip
             except MnemarkError as error:
@@ -267,7 +290,7 @@ def import_(
     if json:
         output.out_json(done[0] if len(done) == 1 else done)
     else:
-        _suggest_next(done)
+        _suggest_next(done, at=server)
     if refused:
         raise typer.Exit(refused[0].exit_code)
 
@@ -295,10 +318,12 @@ def _columns(text: str) -> dict[str, str]:
     return {name.strip(): value.strip() for name, _, value in pairs}
 
 
-def _suggest_next(done: Sequence[Summary]) -> None:
+def _suggest_next(done: Sequence[Summary], *, at: str) -> None:
     brought = any(one.notes or one.turns or one.facts or one.proposals for one in done)
     if brought and done[0].dry_run:
         output.say("Nothing was changed. Run it again without --dry-run to apply this.")
+    elif brought and at:
+        output.say("It is in the memory on the server.")
     elif brought:
         output.say('Search it with `mnemark search "…"`; see the new totals with `mnemark status`.')
         if any(one.proposals for one in done):

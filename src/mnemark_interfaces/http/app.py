@@ -81,18 +81,18 @@ class Api:
     def app(self, around: Callable[[], Any]) -> Starlette:
         """Build the application; it runs inside the context manager returned by `around`."""
         routes = [
-            Route("/health", _with_errors(self._health), methods=["GET"]),
-            Route("/openapi.json", _with_errors(self._openapi), methods=["GET"]),
-            Route("/query", _with_errors(self._query), methods=["POST"]),
-            Route("/hook/{event}", _with_errors(self._hook), methods=["POST"]),
-            Route("/v1/tools/{tool}", _with_errors(self._tool), methods=["POST"]),
+            Route("/health", with_errors(self._health), methods=["GET"]),
+            Route("/openapi.json", with_errors(self._openapi), methods=["GET"]),
+            Route("/query", with_errors(self._query), methods=["POST"]),
+            Route("/hook/{event}", with_errors(self._hook), methods=["POST"]),
+            Route("/v1/tools/{tool}", with_errors(self._tool), methods=["POST"]),
             *(
-                Route(f"/v1/{call.name}", _with_errors(self._endpoint(call)), methods=["POST"])
+                Route(f"/v1/{call.name}", with_errors(self._endpoint(call)), methods=["POST"])
                 for call in CALLS
             ),
-            Route("/v1/ui/ticket", _with_errors(self._ticket), methods=["POST"]),
-            Route("/v1/ui/sign-out", _with_errors(self._sign_out), methods=["POST"]),
-            Route("/v1/ui/waiting", _with_errors(self._waiting), methods=["POST"]),
+            Route("/v1/ui/ticket", with_errors(self._ticket), methods=["POST"]),
+            Route("/v1/ui/sign-out", with_errors(self._sign_out), methods=["POST"]),
+            Route("/v1/ui/waiting", with_errors(self._waiting), methods=["POST"]),
             Route("/mcp", self._mcp if self._sdk else _no_mcp, methods=["POST"]),
             *(self.web.routes() if self.web is not None else [Route("/ui", _no_pages)]),
         ]
@@ -258,7 +258,7 @@ def _error(status: int, code: str, message: str) -> Response:
     return Response(data, status, headers, media_type="application/json")
 
 
-def _with_errors(endpoint: Endpoint) -> Endpoint:
+def with_errors(endpoint: Endpoint) -> Endpoint:
     """Wrap an endpoint: convert errors to error responses, and log unexpected ones."""
 
     async def answer(request: Request) -> Response:

@@ -162,6 +162,7 @@ _ANY_SCOPE: Final = (
 )
 """Requests that make a scope, or that programs make for a user before anything of theirs is written."""
 _CODES: Final[Mapping[str, tuple[int, str]]] = {
+    "TooLargeError": (413, "size"),
     "UsageError": (400, "usage"),
     "ConfigError": (400, "config"),
     "NotFoundError": (404, "not_found"),

@@ -1,5 +1,6 @@
 """Implement `db`: migrate a server's database, and look after its memories and their keys."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -18,6 +19,7 @@ from mnemark_server.database import Connection, connect, connect_each  # noqa: E
 from mnemark_server.scrubber import scrub as scrub_tables  # noqa: E402
 from mnemark_server.scrubber import vacuum  # noqa: E402
 
+_MOVES = ("export", "import")
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, **SETTINGS,
     help="Look after the database of a server: tables, memories and keys.",
@@ -58,22 +60,40 @@ def status(*, database: Url = "", json: options.Json = False) -> None:
 @app.command("tenants")
 def tenants_(
     action: Annotated[
-        str, typer.Argument(metavar="[create|suspend|resume|delete]", help="Without it: list all memories.")
+        str,
+        typer.Argument(
+            metavar="[create|suspend|resume|delete|export|import]", help="Without it: list all memories."
+        ),
     ] = "",
     name: Name = "",
+    folder: Annotated[
+        Path | None,
+        typer.Argument(metavar="FOLDER", help="Of export: a new one. Of import: that of a memory."),
+    ] = None,
     *,
+    merging: Annotated[
+        bool, typer.Option("--merge", help="Import into a memory that has files, too: merge them.")
+    ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking.")] = False,
     database: Url = "",
     json: options.Json = False,
 ) -> None:
-    """List the memories of a server, or create, suspend, resume or delete one."""
-    actions = {"create", "suspend", "resume", "delete"}
+    """List the memories of a server, or create, suspend, resume, delete, export or import one.
+
+    Export and import are by the byte, of the rows alone: no node is needed.
+    """
+    actions = {"create", "suspend", "resume", "delete", *_MOVES}
     if action and action not in actions:
         raise UsageError(f"unknown action {action!r}; `mnemark db tenants --help` lists them")
     if bool(action) != bool(name):
         raise UsageError("give an action and a name, such as `mnemark db tenants create ann`")
     if action == "delete":
         _delete(url_of(database), name, yes=yes, json=json)
+        return
+    if (action in _MOVES) != (folder is not None):
+        raise UsageError("export and import need a folder, such as `mnemark db tenants export ann ./ann`")
+    if folder is not None:
+        _move(url_of(database), action, name, folder, merging=merging, json=json)
         return
     with connect(url_of(database)) as connection:
         if not action:
@@ -154,6 +174,15 @@ def scrub(*, database: Url = "", json: options.Json = False) -> None:
     if busy:
         told = words("in use, and left as they are: {tables}; run it again", tables=", ".join(busy))
     output.out_result({"busy": busy}, told, json=json)
+
+
+def _move(url: str, action: str, name: str, folder: Path, *, merging: bool, json: bool) -> None:
+    from mnemark_server.commands import move  # with all of a node
+
+    if action == "export":
+        move.export_memory(url, name, folder, json=json)
+    else:
+        move.import_memory(url, name, folder, merging=merging, json=json)
 
 
 def _list(connection: Connection, *, json: bool) -> None:

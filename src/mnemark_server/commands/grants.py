@@ -25,7 +25,7 @@ def limits(
     database: Url = "",
     json: options.Json = False,
 ) -> None:
-    """Show the limits of a memory, or change some: requests, and what its language model may cost."""
+    """Show the limits of a memory, or change some: requests, what its language model may cost, imports."""
     wanted = dict(map(_change, changes or ()))
     with connect(url_of(database)) as connection:
         if wanted:

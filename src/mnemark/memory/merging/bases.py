@@ -82,6 +82,8 @@ class Bases:
 
     def content(self, mark: str) -> bytes | None:
         """Return a version; None where it was not kept, or is erased."""
+        if not mark.isalnum():  # the list of another machine may hold a path
+            return None
         try:
             return platform.content(self._folder / f"{mark}.txt")
         except OSError:

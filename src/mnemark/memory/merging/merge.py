@@ -41,7 +41,7 @@ from mnemark.memory.merging.join import JoinedFile, join_file, kind_of
 from mnemark.memory.merging.pages import write_anew
 from mnemark.memory.merging.refs import Moves, ids_in, join_journals, moved
 from mnemark.memory.merging.renamed import kept_names
-from mnemark.memory.merging.source import fetched
+from mnemark.memory.merging.source import SKIPPED, fetched
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.types import Problem
 
@@ -55,7 +55,6 @@ _FACT_ID: Final = re.compile(rb"\bid: ([0-9A-Z]{26})\b")
 _TEXTS: Final = frozenset({"facts", "page", "text"})
 _FEW: Final = 3
 """Files that may have been deleted by a person, however few there are."""
-_SKIPPED: Final = frozenset({".git", layout.PRIVATE, "node_modules", "__pycache__"})
 
 
 class MergedFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -109,14 +108,19 @@ def merge(ws: OpenWorkspace, other: str | Path, *, dry_run: bool = False) -> Mer
         NotFoundError, UsageError: there is no other memory there.
         BusyError, ReadOnlyError: this one cannot be written (now).
     """
-    off = off_record.load(ws.root).current() is not None
     if not dry_run:
         ws.check_writable("merge")
     with fetched(ws.root, str(other)) as folder:
-        if dry_run:
-            return replace(_Merge(ws, folder, str(other)).foreseen(), off_record=off)
-        with ws.truth.change():
-            merged = _Merge(ws, folder, str(other)).carry_out()
+        return merge_folder(ws, folder, str(other), dry_run=dry_run)
+
+
+def merge_folder(ws: OpenWorkspace, folder: Path, name: str, *, dry_run: bool = False) -> Merged:
+    """Merge a folder that holds a memory, which the result calls `name`; else as `merge`."""
+    off = off_record.load(ws.root).current() is not None
+    if dry_run:
+        return replace(_Merge(ws, folder, name).foreseen(), off_record=off)
+    with ws.truth.change():
+        merged = _Merge(ws, folder, name).carry_out()
     withdraw_all(ws)  # facts that the other side ended leave core memory
     return replace(merged, off_record=off)
 
@@ -159,7 +163,7 @@ class _Merge:
 
     def _paths(self, root: Path, *, tell: bool = False) -> list[str]:
         """Return the files of a side that are memory, or lie beside it."""
-        found = listing.walk(root, skip=_SKIPPED)
+        found = listing.walk(root, skip=SKIPPED)
         if tell:
             self.problems += [*found.odd, *found.closed]
             self.problems += [

@@ -7,13 +7,16 @@ import subprocess
 import tarfile
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Final
 
 from mnemark.errors import MnemarkError, NotFoundError, UsageError
-from mnemark.files import layout, platform, repository
-from mnemark.files.private import private_folder
+from mnemark.files import layout, listing, platform, repository
+from mnemark.files.private import private, private_folder
+from mnemark.files.reading import digest
+from mnemark.memory.merging import bases
+from mnemark.memory.merging.bases import Bases
 from mnemark.text.lazy_pattern import lazy_pattern
 
 _SECONDS: Final = 600
@@ -25,6 +28,37 @@ _BARE: Final = ("HEAD", "objects", "refs")
 _LEFT: Final = (".git", ".mnemark/index*", ".mnemark/vectors", ".mnemark/state*", ".mnemark/mounts",
                 ".mnemark/displaced", ".mnemark/merg*")  # fmt: skip
 """What does not come along by ssh: the other machine's index, and what it notes for itself."""
+
+SKIPPED: Final = frozenset({".git", layout.PRIVATE, "node_modules", "__pycache__"})
+"""Folders in which nothing is memory."""
+_BASES: Final = f"{layout.PRIVATE}/{bases.FOLDER}"
+
+
+def comes_along(path: str) -> bool:
+    """Whether a path of a folder is sent where the folder is merged elsewhere, or taken in there.
+
+    Beside all that is memory, the versions that its machine had: by them a merge knows what was changed.
+
+    >>> [comes_along(path) for path in ("a/b.jpg", ".git/config", ".mnemark", ".mnemark/bases/list.msgpack")]
+    [True, False, True, True]
+    """
+    if path in {layout.PRIVATE, _BASES} or path.startswith(f"{_BASES}/"):
+        return True
+    return SKIPPED.isdisjoint(path.split("/"))
+
+
+def note_sent(folder: Path) -> None:
+    """Note which files a folder has now, so that a merge knows what is changed in it from now on.
+
+    Where nothing can be noted, the next merge keeps the lines of both sides.
+    """
+    if not private(folder).is_dir():
+        return
+    known = Bases(private(folder))
+    with suppress(OSError):
+        files = (path for path in listing.walk(folder, skip=SKIPPED).files if not path.endswith(".jsonl"))
+        if known.note_seen({path: digest(platform.content(folder / path)) for path in files}):
+            known.save()
 
 
 @contextmanager
@@ -48,11 +82,11 @@ def fetched(root: Path, other: str) -> Iterator[Path]:
         host, path = found["host"] or found["host2"], found["path"] or found["path2"]
         with _temporary(root) as folder:
             _copy_by_ssh(host, path, folder)
-            yield _checked(folder, other)
+            yield checked(folder, other)
     elif (url := _git_url(root, other, place)) is not None:
         with _temporary(root) as folder:
             _clone(url, folder)
-            yield _checked(folder, other)
+            yield checked(folder, other)
     else:
         if not place.is_dir():
             raise NotFoundError(f"there is no folder {place}; give a folder, ssh:HOST:PATH, or a git remote")
@@ -61,10 +95,11 @@ def fetched(root: Path, other: str) -> Iterator[Path]:
             raise UsageError(f"{place} is this memory itself")
         if here in there.parents or there in here.parents:
             raise UsageError(f"{place} lies in this memory, or around it; merge a folder beside it")
-        yield _checked(place, other)
+        yield checked(place, other)
 
 
-def _checked(folder: Path, name: str) -> Path:
+def checked(folder: Path, name: str) -> Path:
+    """Return a folder that holds a memory. Raises NotFoundError, which calls another one `name`."""
     has_core = any((folder / one).is_file() for one in ("MEMORY.md", "memory/MEMORY.md"))
     if not (layout.is_workspace(folder) or has_core or (folder / "journal").is_dir()):
         raise NotFoundError(f"{name} holds no memory: it has neither {layout.CONFIG} nor MEMORY.md")

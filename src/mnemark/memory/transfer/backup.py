@@ -23,6 +23,7 @@ import msgspec
 from mnemark.errors import ConfigError, IntegrityError, MnemarkError
 from mnemark.files import layout, links, manifest, platform
 from mnemark.files.config import Config, load
+from mnemark.files.disk_errors import translate_os_errors
 from mnemark.files.listing import InventoryItem, inventory
 from mnemark.files.manifest import Archived
 from mnemark.memory.open_workspace import OpenWorkspace
@@ -106,6 +107,18 @@ def backup(memory: OpenWorkspace | Path, target: Path | None = None) -> Saved:
         problems=tuple(problems), complete=is_complete(problems),
         files=kinds.count("file"), folders=kinds.count("folder"), links=kinds.count("link"),
     )  # fmt: skip
+
+
+def pack(root: Path, target: Path, *, without: Callable[[str], bool]) -> tuple[int, list[Problem]]:
+    """Write a folder, without the paths that `without` names, into a new file of the form of a backup.
+
+    Return how many files it holds, and what is left out. It is for a moment, and not read again.
+
+    Raises MnemarkError: the folder cannot be read, or the file not written.
+    """
+    with translate_os_errors(target):
+        kept, problems = _write(root, target, without)
+    return sum(one.entry.kind == "file" for one in kept), problems
 
 
 def _default(memory: OpenWorkspace | Path, root: Path) -> Path:

@@ -5,14 +5,15 @@ are created last, so that nothing is written through them, and those that leave 
 """
 
 import hashlib
+import io
 import os
 import posixpath
 import shutil
 import zipfile
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -28,6 +29,28 @@ _MAX_MANIFEST: Final = 1 << 30
 _PERMISSIONS: Final = 0o777
 """Restored bits of a mode: an archive must not create setuid programs."""
 _NAME_TAKEN: Final = "this file system treats another name in the backup as the same"
+_MOST_AT_ONCE: Final = 16 << 20
+"""Maximum bytes that are read at once of an archive that somebody sent: so long is its list of files."""
+
+
+class TooLargeError(UsageError):
+    """More than the limit of whoever takes it."""
+
+
+class Most(NamedTuple):
+    """How much of an archive that somebody sent is unpacked."""
+
+    bytes: int
+    files: int
+
+
+class Unpacked(NamedTuple):
+    """The files of an archive that are in a folder now."""
+
+    files: int
+    bytes: int
+    problems: list[Problem]
+    """What stayed out, and what was left out when the archive was made."""
 
 
 class Restored(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,13 +79,10 @@ def restore(archive: Path, folder: Path) -> Restored:
         IntegrityError: the file is no backup, damaged or unreadable; nothing was written.
         ReadOnlyError, MnemarkError: the folder cannot be written, or lacks space; then nothing was written.
     """
-    archive, folder = archive.expanduser().absolute(), folder.expanduser().absolute()
+    archive = archive.expanduser().absolute()
     if not archive.is_file():
         raise NotFoundError(f"the file {archive} does not exist")
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(
-            f"{folder} is not empty; choose a new folder, or use `mnemark import zip` to add to it"
-        )
+    folder = check_new(folder)
     try:
         with zipfile.ZipFile(archive) as source:
             entries = _entries(source)
@@ -78,6 +98,94 @@ def restore(archive: Path, folder: Path) -> Restored:
     except (*UNREADABLE, CutOffError, IntegrityError, OSError) as error:  # the folder's are translated
         raise IntegrityError(f"{archive.name} is not a backup that can be restored: {error}") from error
     return _restored(entries, folder, problems)
+
+
+def check_new(folder: Path) -> Path:
+    """Return the absolute path of a folder that is empty or missing. Raises UsageError."""
+    folder = folder.expanduser().absolute()
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(
+            f"{folder} is not empty; choose a new folder, or use `mnemark import zip` to add to it"
+        )
+    return folder
+
+
+def unpack(archive: Path, folder: Path, *, most: Most, wanted: Callable[[str], bool]) -> Unpacked:
+    """Unpack those files of an archive that somebody sent whose paths are `wanted` into a new folder.
+
+    The archive may lie about everything: no more is read or written than `most` allows, nothing lies outside
+    of the folder, and no link is made. Folders are made for files alone; modes and times are not restored.
+    Nothing is written durably: the folder is for a moment.
+
+    Raises:
+        TooLargeError: it is more than `most`.
+        UsageError: a name in it leaves the folder.
+        IntegrityError: it is no backup or export, or damaged.
+        MnemarkError: there is no room.
+    """
+    try:
+        with _Sent(io.FileIO(archive)) as sent, zipfile.ZipFile(sent) as source:
+            entries = _entries(source, _MOST_AT_ONCE)
+            _check_names(entries)
+            files = [one for one in entries if one.kind == "file" and wanted(one.name)]
+            size = _checked_size(files, most)
+            _check_room(files, folder)
+            with translate_os_errors(folder):
+                problems = [
+                    Problem(one.path, reason) for one in files if (reason := _unpack_one(source, one, folder))
+                ]
+    except NewerFormatError:
+        raise
+    except (*UNREADABLE, CutOffError, IntegrityError, OSError) as error:
+        raise IntegrityError(f"what was sent is no backup or export of a memory: {error}") from error
+    problems += [
+        Problem(one.path, _LINK if one.kind == "link" else one.reason)
+        for one in entries
+        if one.kind in {"link", "left out"} and wanted(one.name)
+    ]
+    return Unpacked(len(files), size, problems)
+
+
+def _checked_size(files: Sequence[Archived], most: Most) -> int:
+    """Return what the files take. Raises TooLargeError, IntegrityError."""
+    size = sum(one.size for one in files)
+    if any(one.size < 0 for one in files):
+        raise IntegrityError("a file in it has less than no bytes")
+    if size > most.bytes or len(files) > most.files:
+        raise TooLargeError(
+            f"this memory is too large for the server: {len(files):,} files of {size:,} bytes, and it takes"
+            f" {most.files:,} of {most.bytes:,}; ask whoever runs it"
+        )
+    return size
+
+
+_LINK: Final = "is a link, and only files come along: copy the file that it leads to"
+
+
+class _Sent(io.BufferedReader):
+    """An archive of which no more is read at once than an honest one needs."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        all_of_it = size is None or size < 0
+        if (os.fstat(self.fileno()).st_size - self.tell() if all_of_it else size or 0) > _MOST_AT_ONCE:
+            raise IntegrityError("its list of files is too long")
+        return super().read(size)
+
+
+def _unpack_one(source: zipfile.ZipFile, entry: Archived, folder: Path) -> str:
+    if not all(map(platform.allows_name, entry.name.split("/"))):
+        return "the server does not allow such a name"
+    path = folder / entry.name
+    try:
+        platform.make_folder(path.parent)
+        with platform.open_new(path) as out:
+            for block in _content(source, entry):
+                out.write(block)
+    except OSError as error:
+        if error.errno not in REFUSED_NAMES:
+            raise
+        return f"cannot be written on the server: {error.strerror}"
+    return ""
 
 
 def _restored(entries: Sequence[Archived], folder: Path, problems: list[Problem]) -> Restored:
@@ -103,9 +211,9 @@ def _trust(folder: Path) -> None:
         os.utime(own, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
-def _entries(source: zipfile.ZipFile) -> list[Archived]:
+def _entries(source: zipfile.ZipFile, most: int = _MAX_MANIFEST) -> list[Archived]:
     if manifest.NAME in source.namelist():
-        if source.getinfo(manifest.NAME).file_size > _MAX_MANIFEST:
+        if source.getinfo(manifest.NAME).file_size > most:
             raise IntegrityError("its list of files is too long")
         return listed_in(source) or []
     members = [member for member in source.infolist() if not member.is_dir()]

@@ -1,0 +1,307 @@
+"""Move whole memories over HTTP: an archive of one out, and one in, as it is or merged.
+
+Archives are files on the disk of the node, of which a piece at a time is in memory. Nothing in one is
+trusted; see `restore.unpack`.
+"""
+
+import asyncio
+import hashlib
+import shutil
+import tempfile
+import threading
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import FileResponse, Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from mnemark.errors import BusyError, IntegrityError, MnemarkError, UsageError
+from mnemark.files import platform
+from mnemark.files.private import private
+from mnemark.memory.merging import bases, steps
+from mnemark.memory.merging.merge import Merged, merge_folder
+from mnemark.memory.merging.source import comes_along
+from mnemark.memory.transfer.backup import pack
+from mnemark.memory.transfer.restore import Most, TooLargeError, unpack
+from mnemark_interfaces.http.app import with_errors
+from mnemark_interfaces.http.pool import Lanes
+from mnemark_server.database import Database
+from mnemark_server.guard import ACCESS
+from mnemark_server.limits import IMPORT_BYTES, IMPORT_FILES
+from mnemark_server.node import Tenants
+from mnemark_server.rows import TenantRows
+from mnemark_server.whole import NotEmptyError, Taken, is_empty, take_in
+
+UPLOAD_SECONDS: Final = 900.0
+STILL_SECONDS: Final = 30.0
+"""Seconds after which an upload of which nothing comes is given up."""
+AT_ONCE: Final = 2
+"""Archives that a node makes or takes in at a time; more wait."""
+_WAIT_SECONDS: Final = 60.0
+_BLOCK: Final = 1 << 20
+_LONGEST_SOURCE: Final = 200
+_TYPES: Final = frozenset({"application/zip", "application/octet-stream"})
+
+
+class Moves:
+    """The endpoints of a node."""
+
+    def __init__(self, database: Database, tenants: Tenants, lanes: Lanes, home: Path) -> None:
+        self._database = database
+        self._tenants = tenants
+        self._lanes = lanes
+        self._home = home
+        self._moving: set[int] = set()
+        self._guard = threading.Lock()
+        self._turn = asyncio.Semaphore(AT_ONCE)
+
+    def routes(self) -> list[Route]:
+        """Return the routes, which go before those of one machine."""
+        return [
+            Route("/v1/export", with_errors(self._export), methods=["GET"]),
+            Route("/v1/import", with_errors(self._import), methods=["POST"]),
+            Route("/v1/merge", with_errors(self._merge), methods=["POST"]),
+        ]
+
+    async def _export(self, request: Request) -> Response:
+        tenant = _tenant(request)
+        moving = self._one(tenant)
+        folder = moving.__enter__()
+        try:
+            async with self._in_turn():
+                await self._lanes.run(str(tenant), lambda: self._pack(tenant, folder))
+        except BaseException:
+            moving.__exit__(None, None, None)
+            raise
+        return _Archive(folder / _ARCHIVE, moving)
+
+    def _pack(self, tenant: int, folder: Path) -> None:
+        """Make an archive of the rows alone: a folder here may hold what another node has just erased."""
+        files = folder / "files"
+        platform.make_folder(files)
+        TenantRows(self._database, tenant, self._tenants.node).copy_to(files)
+        pack(files, folder / _ARCHIVE, without=lambda _: False)
+        shutil.rmtree(files)
+
+    async def _import(self, request: Request) -> Response:
+        tenant = _tenant(request)
+        with self._one(tenant) as folder:
+            mark = await _received(request, folder / _ARCHIVE)
+            async with self._in_turn():
+                taken = await self._lanes.run(
+                    str(tenant), lambda: self._take(tenant, folder, _most(request), mark)
+                )
+        return _json(taken)
+
+    def _take(self, tenant: int, folder: Path, most: Most, mark: str) -> Taken:
+        files, problems = _unpacked(folder, most)
+        taken = take_in(self._database, tenant, files, mark=mark)
+        self._tenants.discard(tenant)
+        every = (*taken.problems, *problems)
+        return msgspec.structs.replace(taken, problems=every, complete=not every)
+
+    async def _merge(self, request: Request) -> Response:
+        tenant = _tenant(request)
+        with self._one(tenant) as folder:
+            mark = await _received(request, folder / _ARCHIVE)
+            async with self._in_turn():
+                merged = await self._lanes.run(str(tenant), lambda: self._join(tenant, folder, request, mark))
+        return _json(merged)
+
+    def _join(self, tenant: int, folder: Path, request: Request, mark: str) -> Merged:
+        name = request.query_params.get("source", "")[:_LONGEST_SOURCE] or "what was sent"
+        dry_run = request.query_params.get("dry_run", "") in {"1", "true"}
+        files, problems = _unpacked(folder, _most(request))
+        merged = self._merge_files(tenant, files, name, mark, dry_run=dry_run)
+        return msgspec.structs.replace(merged, problems=(*merged.problems, *problems))
+
+    def _merge_files(self, tenant: int, files: Path, name: str, mark: str, *, dry_run: bool) -> Merged:
+        if not (dry_run or is_empty(self._database, tenant)):
+            return merge_into(self._tenants, tenant, files, name)
+        with self._tenants.lease(str(tenant)) as at, _without_notes(at.root):
+            foreseen = merge_folder(at.memory.workspace, files, name, dry_run=True)
+        if dry_run:
+            return foreseen
+        try:
+            taken = take_in(self._database, tenant, files, mark=mark)
+        except NotEmptyError:
+            return merge_into(self._tenants, tenant, files, name)
+        self._tenants.discard(tenant)
+        return msgspec.structs.replace(foreseen, dry_run=False, problems=taken.problems)
+
+    @contextmanager
+    def _one(self, tenant: int) -> Iterator[Path]:
+        """Have a folder for the one archive of a tenant that is moved at a time. Raises BusyError."""
+        with self._guard:
+            if tenant in self._moving:
+                raise BusyError("another import, merge or export of this memory is going on; try again")
+            self._moving.add(tenant)
+        try:
+            made = tempfile.TemporaryDirectory(prefix="moving-", dir=self._home)
+            with made as folder, _unnamed(self._home):
+                yield Path(folder)
+        finally:
+            with self._guard:
+                self._moving.discard(tenant)
+
+    @asynccontextmanager
+    async def _in_turn(self) -> AsyncIterator[None]:
+        try:
+            async with asyncio.timeout(_WAIT_SECONDS):
+                await self._turn.acquire()
+        except TimeoutError:
+            raise BusyError("this server is moving other memories; try again in a minute") from None
+        try:
+            yield
+        finally:
+            self._turn.release()
+
+
+@contextmanager
+def _unnamed(home: Path) -> Iterator[None]:
+    """Say what is wrong without the place of the node's folders."""
+    try:
+        yield
+    except MnemarkError as error:
+        if str(home) not in str(error):
+            raise
+        raise type(error)(str(error).replace(str(home), "the server's folder")) from error
+
+
+_ARCHIVE: Final = "memory.zip"
+
+
+class _Archive(FileResponse):
+    """An archive, which is deleted when it was sent, or nobody reads it any more."""
+
+    def __init__(self, path: Path, moving: AbstractContextManager[Path]) -> None:
+        super().__init__(path, media_type="application/zip", filename=_ARCHIVE)
+        self._moving = moving
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._moving.__exit__(None, None, None)
+
+
+def _tenant(request: Request) -> int:
+    return int(request.headers["mnemark-workspace"])  # the guard put it there
+
+
+def _most(request: Request) -> Most:
+    limits: Mapping[str, Any] = request.scope[ACCESS].limits
+    return Most(int(limits.get("import_bytes", IMPORT_BYTES)), int(limits.get("import_files", IMPORT_FILES)))
+
+
+async def _received(request: Request, target: Path) -> str:
+    """Write what is sent to a file, and return a mark of it.
+
+    Raises:
+        TooLargeError: it is more than the tenant may send.
+        UsageError: it is no archive, was cut off, or takes too long.
+    """
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind not in _TYPES:
+        raise UsageError(
+            "send the archive of a memory, as `mnemark backup` writes it, with Content-Type: application/zip;"
+            " a folder of one machine is sent by `mnemark merge FOLDER --server URL`"
+        )
+    most, size, digest = _most(request).bytes, 0, hashlib.sha256()
+    declared = request.headers.get("content-length", "0")
+    if not declared.isdigit() or int(declared) > most:
+        raise _too_large(most)
+    stream = aiter(request.stream())
+    try:
+        async with asyncio.timeout(UPLOAD_SECONDS):
+            with platform.open_new(target) as out:
+                async for block in _blocks(stream):
+                    size += len(block)
+                    if size > most:
+                        raise _too_large(most)
+                    await asyncio.to_thread(_write, out.write, digest.update, block)
+    except ClientDisconnect:
+        raise UsageError("the upload was cut off; send it again") from None
+    except TimeoutError:
+        raise UsageError(
+            f"the upload took longer than {UPLOAD_SECONDS:.0f} s, or stood still for {STILL_SECONDS:.0f} s;"
+            " send it again"
+        ) from None
+    return f"archive:{digest.hexdigest()}"
+
+
+def _too_large(most: int) -> TooLargeError:
+    return TooLargeError(
+        f"this memory is too large for the server, which takes {most:,} bytes; ask whoever runs it"
+    )
+
+
+async def _blocks(stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Join what comes to blocks. Raises TimeoutError where nothing comes."""
+    parts = bytearray()
+    while True:
+        async with asyncio.timeout(STILL_SECONDS):
+            part = await anext(stream, None)
+        if part is None:
+            break
+        parts += part
+        if len(parts) >= _BLOCK:
+            yield bytes(parts)
+            parts.clear()
+    yield bytes(parts)
+
+
+def _write(*takers_and_block: Any) -> None:
+    *takers, block = takers_and_block
+    for one in takers:
+        one(block)
+
+
+def _unpacked(folder: Path, most: Most) -> tuple[Path, list[Any]]:
+    """Unpack what was sent; return the folder of its files, and what stayed out."""
+    archive, files = folder / _ARCHIVE, folder / "files"
+    platform.make_folder(files)
+    try:
+        found = unpack(archive, files, most=most, wanted=comes_along)
+    except IntegrityError as error:
+        raise UsageError(str(error)) from error
+    platform.FS.unlink(archive)
+    return files, found.problems
+
+
+@contextmanager
+def _without_notes(root: Path) -> Iterator[None]:
+    """Merge as a machine that met no other before: what a merge notes for itself is on one node alone.
+
+    Else the result depended on which node answers, and on what a failed merge noted.
+    """
+    folders = [private(root) / name for name in (bases.FOLDER, steps.FOLDER)]
+    for one in folders:
+        shutil.rmtree(one, ignore_errors=True)
+    try:
+        yield
+    finally:
+        for one in folders:
+            shutil.rmtree(one, ignore_errors=True)
+
+
+def merge_into(tenants: Tenants, tenant: int, files: Path, name: str) -> Merged:
+    """Merge a folder into the memory of a tenant, on this node."""
+    try:
+        with tenants.lease(str(tenant)) as at, _without_notes(at.root):
+            at.memory.sync(embed=False)
+            merged = merge_folder(at.memory.workspace, files, name)
+            at.memory.sync(embed=False)
+    except BaseException:
+        tenants.discard(tenant)  # the rows are the truth: nothing of it is there
+        raise
+    return msgspec.structs.replace(merged, id="")  # what an undo needs would be on this node alone
+
+
+def _json(value: object) -> Response:
+    return Response(msgspec.json.encode(value), media_type="application/json")
