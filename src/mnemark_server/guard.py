@@ -7,7 +7,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import suppress
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
 
@@ -68,6 +68,9 @@ class TenantKey(NamedTuple):
 class Keys:
     """The keys of clients, as the database has them, remembered for a moment. Thread-safe."""
 
+    function = "of_key"
+    """What the database is asked."""
+
     def __init__(self, database: Database) -> None:
         self._database = database
         self._known: OrderedDict[bytes, tuple[float, TenantKey | None]] = OrderedDict()
@@ -84,7 +87,8 @@ class Keys:
         return await asyncio.to_thread(self._find, digest)
 
     def _find(self, digest: bytes) -> TenantKey | None:
-        statement = Statement("SELECT tenant, name, state, scopes, limits FROM mnemark.of_key(%s)", [digest])
+        asked = f"SELECT tenant, name, state, scopes, limits FROM mnemark.{self.function}(%s)"  # noqa: S608 - ours
+        statement = Statement(asked, [digest])
         ((row,),) = self._database.read(None, statement)
         found = None if row[0] is None else TenantKey(row[0], row[1], row[2], tuple(row[3]), row[4])
         self._known[digest] = time.monotonic() + _KNOWN_SECONDS, found
@@ -99,20 +103,50 @@ def hash_of(token: bytes) -> bytes:
     return hashlib.sha256(token).digest()
 
 
+def refused(key: TenantKey, limits: Limits | None = None) -> Refusal | None:
+    """Refuse a key of a memory that is suspended, or asks too much; a request is taken from `limits`."""
+    if key.state != "active":
+        return Refusal(403, "suspended", "this memory is suspended; ask whoever runs this server")
+    wait = limits.wait(key.tenant, key.limits) if limits is not None else 0
+    return (
+        Refusal(429, "limit", f"too many requests; try again in {wait:.0f} s", retry=round(wait))
+        if wait > 0
+        else None
+    )
+
+
+class Pages(Protocol):
+    """What answers browsers, and asks for no key but to sign in."""
+
+    def route_of(self, path: str) -> str:
+        """Return the route of a path for counting; empty for what is not of the pages."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+
+
 class KeyGuard:
     """ASGI middleware that passes what a key allows to `app`, with the number of its memory."""
 
-    def __init__(self, app: App, keys: Keys, limits: Limits, metrics: Metrics, activity: Activity) -> None:
+    def __init__(
+        self, app: App, keys: Keys, limits: Limits, metrics: Metrics, activity: Activity,
+        *, pages: Pages | None = None,
+    ) -> None:  # fmt: skip
         self._app = app
         self._keys = keys
         self._limits = limits
         self._metrics = metrics
         self._activity = activity
+        self._pages = pages
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse a request, or pass it on."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
+            return
+        if self._pages is not None and (route := self._pages.route_of(scope["path"])):
+            with self._metrics.request(route) as seen:
+                await self._pages(scope, receive, seen.sending(send))
             return
         with self._metrics.request(route_of(scope["path"])) as seen:
             if scope["path"] in OPEN:
@@ -152,18 +186,15 @@ class KeyGuard:
         key = None if token is None else await self._keys.opened_by(token[1])
         if key is None:
             return Refusal(401, "key", "send the key of a memory: Authorization: Bearer KEY")
-        if key.state != "active":
-            return Refusal(403, "suspended", "this memory is suspended; ask whoever runs this server")
+        if (refusal := refused(key)) is not None:
+            return refusal
         if path.startswith(_ONE_MACHINE):
             return Refusal(
                 501, "one_machine", f"{path} is of one machine; a server has /v1, /v1/tools and /mcp"
             )
         if "write" not in key.scopes and path not in _READS:
             return Refusal(403, "scope", "this key may only read")
-        wait = self._limits.wait(key.tenant, key.limits)
-        if wait > 0:
-            return Refusal(429, "limit", f"too many requests; try again in {wait:.0f} s", retry=round(wait))
-        return key
+        return refused(key, self._limits) or key
 
 
 def route_of(path: str) -> str:

@@ -26,6 +26,7 @@ from mnemark_server.metrics import Metrics
 from mnemark_server.migrations import missing
 from mnemark_server.nightly import Nightly
 from mnemark_server.node import MOST_OPEN, Tenants
+from mnemark_server.pages import guarded, site_of
 
 PORT: Final = 8_765
 DRAIN_SECONDS: Final = 20
@@ -42,12 +43,16 @@ class Settings(NamedTuple):
     folder: Path | None = None
     """Where the folders of tenants are made; a temporary one by default. It is this node's alone."""
     most_open: int = MOST_OPEN
+    url: str = ""
+    """The address at which browsers reach the server; empty: any name of this machine, without TLS."""
 
 
 class Node:
     """What a node consists of."""
 
     def __init__(self, settings: Settings, home: Path) -> None:
+        self._settings = settings
+        self._home = home
         self.database = Database(settings.database)
         self.metrics = Metrics()
         self.tenants = Tenants(
@@ -65,7 +70,12 @@ class Node:
             Route("/livez", self._live, methods=["GET"]), Route("/readyz", self._ready, methods=["GET"]),
             Route("/metrics", self._metrics, methods=["GET"]),
         ]  # fmt: skip
-        return KeyGuard(app, Keys(self.database), Limits(), self.metrics, self.activity)
+        keys, limits = Keys(self.database), Limits()
+        pages = guarded(
+            app, url=self._settings.url, database=self.database, keys=keys, limits=limits,
+            workspaces=self.tenants, lanes=self._api.lanes, activity=self.activity, private=str(self._home),
+        )  # fmt: skip
+        return KeyGuard(app, keys, limits, self.metrics, self.activity, pages=pages)
 
     async def _live(self, _: Request) -> Response:
         return Response("alive\n", media_type="text/plain")
@@ -114,10 +124,12 @@ def serve(settings: Settings, *, on_ready: Callable[[str], None]) -> None:
     """Run until SIGTERM or Ctrl-C, then finish running requests; call `on_ready` with the address.
 
     Raises:
+        UsageError: the public address is none.
         UnavailableError: the database does not answer.
         MnemarkError: it is not migrated.
     """
     platform.give_back_memory()
+    site_of(settings.url)
     with connect(settings.database) as connection:
         if missing(connection):
             raise MnemarkError("the database is not migrated; run `mnemark db migrate`")

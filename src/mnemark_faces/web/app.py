@@ -1,4 +1,4 @@
-"""The pages of a daemon: its list of workspaces, the tickets that let a browser in, and what is beside them."""
+"""The pages of a daemon: its list of workspaces, and the tickets that let a browser in."""
 
 from collections.abc import Awaitable, Callable, Iterable
 from datetime import datetime
@@ -14,11 +14,18 @@ from mnemark.errors import BusyError, MnemarkError, NotFoundError
 from mnemark.files.user_settings import set_language
 from mnemark.memory.memory import Memory
 from mnemark.present.words import LANGUAGES, Words
-from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark_faces.web import known, upload
 from mnemark_faces.web.at import At
 from mnemark_faces.web.background import Background
-from mnemark_faces.web.memory_pages import Lease, MemoryPages, check_form, form_of, html, rendered
+from mnemark_faces.web.memory_pages import (
+    Lease,
+    MemoryPages,
+    check_form,
+    form_of,
+    html,
+    is_address,
+    rendered,
+)
 from mnemark_faces.web.pages import ACTIONS
 from mnemark_faces.web.refused import refusal_page, words_for
 from mnemark_interfaces.http.door import SESSION_SECONDS, UI, Door
@@ -26,8 +33,6 @@ from mnemark_interfaces.http.door import SESSION_SECONDS, UI, Door
 _USED: Final = "This ticket is not valid: each works once and for a minute. Run `mnemark web` for a new one."
 _BOOKMARKS: Final = ("", "/{name}", "/{name}/{page}")
 """Addresses that people keep: of the list of workspaces, of one by its name, of a page of that."""
-_ADDRESS: Final = lazy_pattern(r"/[A-Za-z0-9_/.-]*")
-_QUERY: Final = lazy_pattern(r"[!-~]*")
 
 
 class Web(MemoryPages):
@@ -139,7 +144,7 @@ class Web(MemoryPages):
             path = f"{self._base(parts[0])}/{'/'.join(parts[1:])}".rstrip("/")
             if not asked.startswith(f"{UI}/") or parts[0] not in self._folders():
                 return otherwise
-        return _with_query(path, query) if _is_address(path, query) else otherwise
+        return _with_query(path, query) if is_address(path, query) else otherwise
 
     async def _enter(self, request: Request) -> Response:
         form = parse_qs((await request.body()).decode("latin-1"))
@@ -203,8 +208,3 @@ def _entrance_page(words: Words, text: str, target: str) -> str:
 
 def _with_query(path: str, query: str) -> str:
     return f"{path}?{query}" if query else path
-
-
-def _is_address(path: str, query: str) -> bool:
-    """Whether a path and a query are of characters that an address of these pages has."""
-    return bool(_ADDRESS.fullmatch(path) and _QUERY.fullmatch(query))

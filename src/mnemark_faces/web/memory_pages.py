@@ -21,6 +21,7 @@ from mnemark.files.disk_errors import HINT
 from mnemark.memory.memory import Memory
 from mnemark.present.phrases import capital, closed
 from mnemark.present.words import Words
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark_faces.web.at import At, Go, PageContent
 from mnemark_faces.web.pages import ACTIONS, PAGES
 from mnemark_faces.web.refused import words_for
@@ -29,6 +30,8 @@ from mnemark_interfaces.http.door import UI, BrowserSession
 
 _STATIC: Final = {"style.css": "text/css", "script.js": "text/javascript", "icon.svg": "image/svg+xml"}
 _MOST_FIELDS: Final = 5_000
+_ADDRESS: Final = lazy_pattern(r"/[A-Za-z0-9_/.-]*")
+_QUERY: Final = lazy_pattern(r"[!-~]*")
 _OPENERS: Final = frozenset(
     {
         "a",
@@ -220,6 +223,11 @@ async def form_of(request: Request) -> Fields:
         return parse_qs(text, keep_blank_values=True, max_num_fields=_MOST_FIELDS, errors="strict")
     except ValueError as error:
         raise UsageError("this is not the form of a page") from error
+
+
+def is_address(path: str, query: str) -> bool:
+    """Whether a path and a query are of characters that an address of these pages has."""
+    return bool(_ADDRESS.fullmatch(path) and _QUERY.fullmatch(query))
 
 
 def rendered(template: str, words: Words, **values: Any) -> str:

@@ -48,6 +48,13 @@ _Folder = Annotated[
     Path | None,
     typer.Option(metavar="FOLDER", help="With --database: where this node keeps its copies; emptied first."),
 ]
+_Url = Annotated[
+    str,
+    typer.Option(
+        metavar="URL",
+        help="With --database: the address that browsers open, such as https://memory.example.org.",
+    ),
+]
 _Server = Annotated[
     str,
     typer.Option(
@@ -73,6 +80,7 @@ def serve(
     database: _Database = "",
     host: _Host = "127.0.0.1",
     folder: _Folder = None,
+    url: _Url = "",
     json: options.Json = False,
 ) -> None:
     """Run the daemon, which answers all your agents quickly.
@@ -86,7 +94,7 @@ def serve(
         _stop(json=json)
         return
     if database:
-        import_module(_MANY).serve(database, host=host, port=port, folder=folder, json=json)
+        import_module(_MANY).serve(database, host=host, port=port, folder=folder, url=url, json=json)
         return
     if not daemon.installed():
         raise UsageError('the daemon needs more packages; run: pip install "mnemark[serve]"')
