@@ -40,6 +40,13 @@ _FRONT: Final = frozenset({"/", UI})
 """What shows nothing of a memory: links of other sites lead here."""
 _FOR_READERS: Final = frozenset({f"{UI}/sign-out", f"{UI}/language"})
 """Forms that change nothing of a memory."""
+_HOST: Final = (
+    "this server has another name: open the address of its --url; a proxy has to pass on the header Host"
+)
+_OVER_TLS: Final = (
+    "this server does not know that it is reached over https: start it with --url and the address that "
+    "browsers open"
+)
 _RULES: Final = (
     DoorRule(f"{UI}/static", "open", active=False),
     DoorRule(f"{UI}/newer", "cookie", active=False),
@@ -101,6 +108,18 @@ class PageGuard(BrowserGuard):
             others = [pair for pair in scope["headers"] if pair[0].lower() != b"accept-language"]
             scope["headers"] = [*others, (b"accept-language", language.encode())]
         await super().__call__(scope, receive, send)
+
+    async def _refusal(self, scope: Scope, door: DoorName) -> Refusal | None:
+        """Refuse as every guard of pages; say what whoever runs the server has to set, where that is why."""
+        refusal = await super()._refusal(scope, door)
+        if refusal is not None and refusal.code in {"host", "origin"}:
+            sent = {name.lower(): value.decode("latin-1").lower() for name, value in scope["headers"]}
+            over_tls = sent.get(b"origin") == f"https://{sent.get(b'host')}"
+            if refusal.code == "host":
+                return refusal._replace(message=_HOST)
+            if over_tls and not self._secure:
+                return refusal._replace(message=_OVER_TLS)
+        return refusal
 
     async def _opened(self, scope: Scope, headers: Headers, door: DoorName) -> Refusal | None:
         refusal = await super()._opened(scope, headers, door)

@@ -39,16 +39,21 @@ class Failures:
 
     def wait(self, address: str) -> int:
         """Return the seconds until an address may try again; 0: it may now."""
-        minute, seconds = divmod(self._clock(), 60)
-        if int(minute) != self._minute:
-            self._minute = int(minute)
-            self._counts.clear()
+        self._forget()
         over = self._counts[address] >= self._each or self._counts.total() >= self._in_all
-        return int(60 - seconds) + 1 if over else 0
+        return 60 - int(self._clock() % 60) if over else 0
 
     def note(self, address: str) -> None:
         """Count one."""
+        self._forget()
         self._counts[address] += 1
+
+    def _forget(self) -> None:
+        """Forget those of an earlier minute."""
+        minute = int(self._clock() // 60)
+        if minute != self._minute:
+            self._minute = minute
+            self._counts.clear()
 
 
 class Sessions(Keys):

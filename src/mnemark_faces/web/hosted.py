@@ -43,6 +43,8 @@ _TOLD_SECONDS: Final = 300
 _MOST_TOLD: Final = 3_500
 """Maximum length of a cookie with messages; browsers keep 4,096 bytes."""
 _SHORT: Final = 120
+_COMMAND: Final = lazy_pattern(r"[;；,，] ?[^;；,，`]*`mnemark [^`]*`[^;；,，`]*$")
+"""The end of a message that names a command to run."""
 _YEAR: Final = 31_536_000
 _Told = list[tuple[str, list[str]]]
 
@@ -211,6 +213,10 @@ class Hosted(MemoryPages):
         """Return a page with a message, in which a file is named as its memory calls it."""
         base = self._base(_MEMORY) if base == self.home else base
         return super()._alone(words, self._private.sub("", text), status, base)
+
+    def _said(self, text: str) -> str:
+        """Return a message without the command that it ends with: there is no command line here."""
+        return _COMMAND.sub("", text)
 
     def _safe(self, endpoint: Endpoint) -> Endpoint:
         inner = super()._safe(endpoint)

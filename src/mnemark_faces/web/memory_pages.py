@@ -186,10 +186,14 @@ class MemoryPages:
         told = words.told(text)
         title = words("Not found") if status == HTTPStatus.NOT_FOUND else words("That did not work")
         begins = told.text.partition(" ")[0] in _OPENERS  # no value
-        said = capital(told.text) if begins else told.text
+        said = self._said(capital(told.text) if begins else told.text)
         said = closed(said, chinese=words.language == "zh" and not told.lang)
         shown = {"text": said, "lang": told.lang, "title": title}
         return html(rendered("alone.html", words, base=base, home=self.home, **shown), status)
+
+    def _said(self, text: str) -> str:
+        """Return a message as it is shown here."""
+        return text
 
     def _safe(self, endpoint: Endpoint) -> Endpoint:
         """Wrap an endpoint: errors become pages with the words of the command line."""

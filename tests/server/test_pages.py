@@ -1,0 +1,552 @@
+"""The pages of a server: a person signs in with the key of a memory, and sees and changes that one alone."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack, asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from mnemark.errors import UsageError
+from mnemark_faces.editing import save
+from mnemark_faces.web.at import CHANGES, ONE_MACHINE
+from mnemark_faces.web.pages import ACTIONS, PAGES
+from mnemark_server import guard, sessions, tenants
+from mnemark_server.database import Connection, Database, Statement, connect
+from mnemark_server.pages import site_of
+from mnemark_server.server import Node, Settings
+from server.postgres import Postgres
+from server.visitors import BASE, Visitor, forms, links
+
+ANN, BOB = "Zanzibar-Quetzal", "Halcyon-Marmot"
+"""What only the memory of each has."""
+PUBLIC = "https://memory.example.org"
+MakeClient = Callable[..., TestClient]
+
+
+@pytest.fixture
+def owner(url: str) -> Iterator[Connection]:
+    with connect(url) as connection:
+        yield connection
+
+
+@pytest.fixture
+def new_client(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeClient]:
+    """Makes nodes; keys and sessions are looked up for each request."""
+    monkeypatch.setattr(guard, "_KNOWN_SECONDS", 0.0)
+    with ExitStack() as stack:
+        made: list[TestClient] = []
+
+        def make(**settings: Any) -> TestClient:
+            node = Node(Settings(url, **settings), tmp_path / f"node-{len(made)}")
+            stack.callback(node.database.close)
+
+            @asynccontextmanager
+            async def around() -> AsyncIterator[None]:
+                yield
+                await asyncio.sleep(0)
+
+            client = TestClient(node.app(around), raise_server_exceptions=False)
+            client.node = node  # type: ignore[attr-defined] # for `fill`
+            made.append(stack.enter_context(client))
+            return client
+
+        yield make
+
+
+@pytest.fixture
+def client(new_client: MakeClient) -> TestClient:
+    return new_client()
+
+
+def fill(client: TestClient, tenant: int, mark: str) -> None:
+    """Put a word into every place of a memory that a page shows."""
+    node: Node = client.node  # type: ignore[attr-defined]
+    with node.tenants.lease(str(tenant)) as opened:
+        memory = opened.memory
+        at = memory.workspace.now().replace(microsecond=0) - timedelta(days=2)
+        log = memory.session("chat:1")
+        log.add_many([
+            log.turn("user", f"zebra {mark}", time=at),
+            log.turn("assistant", f"answer {mark}", time=at + timedelta(minutes=1),
+                     tool_calls=[{"name": "shell", "arguments": {"command": mark}}]),
+            log.turn("user", f"I live in {mark}.", time=at + timedelta(minutes=2)),
+        ])  # fmt: skip
+        log.end()
+        memory.remember("stripes", f"black {mark}", subject="zebra", since="2025-01-01")
+        memory.remember("stripes", f"white {mark}", subject="zebra")
+        memory.remember("stripes", f"red {mark}", subject="zebra", origin="web", source=f"{log.path}#L2")
+        save(memory, "MEMORY.md", f"# Memory\n- zebra {mark}\n".encode(), _digest(memory, "MEMORY.md"))
+        memory.recall("zebra stripes", deadline=5.0)
+
+
+def _digest(memory: Any, path: str) -> str:
+    from mnemark.files.reading import digest
+    from mnemark_faces.editing import content
+
+    return digest(content(memory, path))
+
+
+def key_of(owner: Connection, name: str, **given: Any) -> str:
+    return tenants.add_key(owner, name, given.pop("called", "browser"), **given)
+
+
+def crawl(visitor: Visitor, *more: str) -> dict[str, str]:
+    """Every page that a link or a form leads to, each kind with up to three values of its parameters."""
+    waiting = [BASE, *(f"{BASE}/{name}" for name in PAGES if name), *more]
+    found: dict[str, str] = {}
+    kinds: dict[str, int] = {}
+    while waiting:
+        path = waiting.pop(0)
+        kind = path.partition("?")[0] + ("?" + "&".join(re.findall(r"(\w+)=", path)) if "?" in path else "")
+        if path in found or kinds.get(kind, 0) >= 3 or "/static/" in path:
+            continue
+        kinds[kind] = kinds.get(kind, 0) + 1
+        answer = visitor.ask("GET", path)
+        found[path] = answer.text
+        data = visitor.ask("GET", f"{path}{'&' if '?' in path else '?'}format=json")
+        found[f"{path} as data"] = data.text
+        waiting += links(answer.text)
+    return found
+
+
+SEARCHES = (
+    f"{BASE}/search?q=zebra", f"{BASE}/forget?q=zebra", f"{BASE}/forget?q=zebra&erase=1",
+    f"{BASE}/prompt?q=zebra+stripes", f"{BASE}/consolidate?look=1", f"{BASE}/edit?path=MEMORY.md",
+    f"{BASE}/timeline?kind=turn", f"{BASE}/timeline?kind=observation", "/ui/newer/memory?first=x",
+)  # fmt: skip
+
+
+def test_one_signs_in_with_a_key_and_out_again(client: TestClient, owner: Connection) -> None:
+    fill(client, 1, ANN)
+    visitor = Visitor(client)
+    for path in ("/", "/ui", "/ui/enter"):
+        shown = visitor.ask("GET", path)
+        assert shown.status_code == 200
+        assert '<input id="key" name="key" type="password"' in shown.text
+        assert 'autocomplete="current-password"' in shown.text
+        assert "default-src 'none'" in shown.headers["content-security-policy"]
+        assert shown.headers["cache-control"] == "no-store"
+    asked = visitor.page("facts", topic="People")
+    assert asked.status_code == 401
+    (target,) = re.findall(r'name="next" value="([^"]*)"', asked.text)
+    key = key_of(owner, "ann")
+    entered = visitor.enter(f"  {key} ", next=target)
+    assert (entered.status_code, entered.headers["location"]) == (303, f"{BASE}/facts?topic=People")
+    cookie = entered.headers["set-cookie"]
+    assert {"HttpOnly", "SameSite=strict", "Path=/"} <= set(cookie.split("; "))
+    assert "Secure" not in cookie
+    assert key not in cookie
+    assert visitor.ask("GET", "/").headers["location"] == BASE
+    today = visitor.page()
+    assert today.status_code == 200
+    assert "<span>ann</span>" in today.text
+    assert ANN in today.text
+    left = visitor.ask("POST", "/ui/sign-out", {"form_key": visitor.form_key()})
+    assert left.headers["location"] == "/ui"
+    visitor.cookies = {"mnemark": cookie.partition(";")[0].partition("=")[2]}  # kept by somebody
+    assert visitor.page().status_code == 401
+    assert owner.execute("SELECT count(*) FROM mnemark.sessions").fetchone() == (0,)
+
+
+def test_a_session_is_known_on_every_node(new_client: MakeClient, owner: Connection) -> None:
+    one, two = new_client(), new_client()
+    visitor = Visitor(one, key_of(owner, "ann"))
+    form_key = visitor.form_key()
+    visitor.client = two
+    told = visitor.send("remember", {"sentence": "I live in Vigo"}, key=form_key)
+    visitor.client = one
+    shown = visitor.follow(told)
+    assert "Remembered: you live in Vigo" in shown.text
+    assert "Remembered:" not in visitor.page("facts").text, "it is told once"
+    (undo,) = [fields for action, fields in forms(shown.text) if action == f"{BASE}/undo"]
+    visitor.client = two
+    undone = visitor.send("undo", [pair for pair in undo if pair[0] != "form_key"])
+    assert "Vigo" in visitor.follow(undone).text, "what was taken back"
+    assert "Vigo" not in visitor.page("facts").text
+    visitor.client = one
+    assert visitor.ask("POST", "/ui/sign-out", {"form_key": form_key}).status_code == 303
+    visitor.client = two
+    assert visitor.page().status_code == 401
+
+
+def test_what_is_told_next_is_believed_from_this_session_alone(client: TestClient, owner: Connection) -> None:
+    ann, bob = Visitor(client, key_of(owner, "ann")), Visitor(client, key_of(owner, "bob"))
+    ann.send("remember", {"sentence": f"I live in {ANN}"})
+    told = ann.cookies["mnemark-told"]
+    assert ANN not in told
+    for value in (told, told[:-1], f"{told}x", "x", "x.y", ".", "é".encode().decode("latin-1")):
+        bob.cookies["mnemark-told"] = value
+        shown = bob.page("facts")
+        assert shown.status_code == 200
+        assert ANN not in shown.text
+    many = "word " * 3_000
+    ann.follow(ann.send("remember", {"predicate": "plan", "value": many}))
+    ann.send("remember", {"predicate": "aim", "value": many})
+    assert len(ann.cookies.get("mnemark-told", "")) < 4_000
+
+
+@pytest.mark.parametrize("reading", [False, True])
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_no_page_has_anothers_byte_a_path_of_the_node_or_a_dead_link(
+    client: TestClient, owner: Connection, language: str, tmp_path: Path, *, reading: bool
+) -> None:
+    fill(client, 1, ANN)
+    fill(client, 2, BOB)
+    scopes = ("read",) if reading else ("read", "write")
+    visitor = Visitor(client, key_of(owner, "ann", scopes=scopes), language=language)
+    pages = crawl(visitor, *SEARCHES)
+    kinds = {path.removeprefix(BASE).partition("?")[0].strip("/") for path in pages if " as data" not in path}
+    gone = ONE_MACHINE | (CHANGES if reading else {"receipt"})
+    assert kinds >= set(PAGES) - {"receipt"}
+    offered_paths = {one for text in pages.values() for one in links(text)} | {BASE}
+    sent_to = {action for text in pages.values() for action, _ in forms(text)}
+    offered = {one.partition("?")[0].rpartition("/")[2] for one in offered_paths | sent_to}
+    assert offered.isdisjoint(gone - {"receipt"} | {"upload"})
+    for path, text in pages.items():
+        name = path.removeprefix(BASE).partition("?")[0].partition(" ")[0].strip("/")
+        assert BOB not in text, path
+        assert str(tmp_path) not in text, path
+        assert str(Path.home()) not in text, path
+        assert "mnemark web" not in text, path
+        if path not in offered_paths or name in gone:
+            continue
+        assert 'role="alert"' not in text or name == "item", (path, text)
+        if " as data" not in path:
+            assert f'<html lang="{"zh-Hans" if language == "zh" else "en"}">' in text, path
+            assert not re.search(r'(?:src|href|action)="(?!/|#)', text), path
+            if reading:
+                sent = {action for action, _ in forms(text)}
+                assert sent <= {"/ui/language"}, (path, sent)
+    assert sum(ANN in text for text in pages.values()) > 20
+
+
+def test_forms_with_anothers_ids_change_and_show_nothing(client: TestClient, owner: Connection) -> None:
+    fill(client, 1, ANN)
+    fill(client, 2, BOB)
+    ann, bob = Visitor(client, key_of(owner, "ann")), Visitor(client, key_of(owner, "bob"))
+    pages = crawl(ann, *SEARCHES)
+    before = _truth(owner, 1)
+    tried: set[str] = set()
+    for text in pages.values():
+        for action, fields in forms(text):
+            if not action.startswith(BASE):
+                continue
+            name = action.removeprefix(f"{BASE}/").partition("?")[0]
+            sent = [pair for pair in fields if pair[0] != "form_key"]
+            refused = bob.ask("POST", action, fields)
+            assert refused.status_code == 400, "the key of another session's form"
+            answer = bob.send(name, sent)
+            tried.add(name)
+            shown = bob.follow(answer).text if answer.status_code == 303 else answer.text
+            asked = {value for _, value in sent if ANN in value}
+            assert ANN not in shown or asked, (name, sent)
+    assert tried >= {"undo", "correct", "review", "forget", "edit", "pin", "revert", "consolidate"}
+    assert _truth(owner, 1) == before
+    for path, text in pages.items():
+        if "ref=" in path or "id=" in path or "path=" in path:
+            there = bob.ask("GET", path.partition(" ")[0])
+            assert ANN not in there.text, path
+            assert text
+    for path in ("../1/MEMORY.md", "/etc/passwd", "../../node-0/1/MEMORY.md", ".mnemark/index.db"):
+        for page in ("files", "edit", "session"):
+            answer = bob.page(page, path=path)
+            assert answer.status_code in {400, 404}, (page, path)
+            assert ANN not in answer.text
+            assert "root:" not in answer.text
+        assert bob.send("edit", {"path": path, "text": "x", "digest": ""}).status_code in {400, 404}
+    assert _truth(owner, 1) == before
+
+
+def _truth(owner: Connection, tenant: int) -> Any:
+    return owner.execute(
+        "SELECT seq, path, at, kind, data FROM mnemark.parts WHERE tenant = %s ORDER BY seq", [tenant]
+    ).fetchall()
+
+
+def test_a_person_corrects_forgets_and_reviews(client: TestClient, owner: Connection) -> None:
+    fill(client, 1, ANN)
+    visitor = Visitor(client, key_of(owner, "ann"))
+    facts = visitor.page("facts", edit="").text
+    (identifier, *_) = re.findall(r'id="f-(\w+)"', facts)
+    done = visitor.send("correct", {"id": identifier, "value": "grey", "do": "correct"})
+    assert "Corrected:" in visitor.follow(done).text
+    (review,) = [
+        fields for action, fields in forms(visitor.page("review").text) if ("do", "accept") in fields
+    ]  # fmt: skip
+    waits = next(value for name, value in review if name == "id")
+    assert "Accepted:" in visitor.follow(visitor.send("review", {"id": waits, "do": "accept"})).text
+    sent = {"q": "answer", "do": "look"}
+    looked = visitor.send("forget", sent)
+    (fields,) = [one for action, one in forms(looked.text) if ("do", "hide") in one]
+    given = {name: value for name, value in fields if name not in {"do", "form_key"}}
+    hidden = visitor.send("forget", {**given, "do": "hide"})
+    assert hidden.status_code == 200
+    assert "<h1>Hidden <small>" in hidden.text, "the receipt comes with the answer"
+    for do in ("where", "erase"):
+        erased = visitor.send("forget", {"q": ANN, "do": do, **_expected(visitor, ANN)})
+    assert "<h1>Erased" in erased.text
+    assert ANN not in visitor.page("search", q="zebra").text
+    assert not any(ANN.encode() in bytes(row[4]) for row in _truth(owner, 1))
+    edit = visitor.page("edit", path="SCRATCHPAD.md")
+    digest = next(v for _, f in forms(edit.text) for n, v in f if n == "digest")
+    saved = visitor.send("edit", {"path": "SCRATCHPAD.md", "text": "Buy oats", "digest": digest})
+    assert "Buy oats" in visitor.follow(saved).text
+    learned = visitor.send("learned", {"do": "learn"})
+    assert visitor.follow(learned).status_code == 200
+
+
+def _expected(visitor: Visitor, words: str) -> dict[str, str]:
+    text = visitor.send("forget", {"q": words, "do": "look"}).text
+    (n, *_) = re.findall(r'name="expected" value="(\d+)"', text)
+    return {"expected": n, "count": n}
+
+
+def test_what_is_of_one_machine_is_refused_by_name(client: TestClient, owner: Connection) -> None:
+    visitor = Visitor(client, key_of(owner, "ann"))
+    for name in sorted(ONE_MACHINE & PAGES.keys()):
+        answer = visitor.page(name)
+        assert answer.status_code == 501, name
+        assert name in answer.text
+    key = visitor.form_key()
+    for name in sorted(ONE_MACHINE & ACTIONS.keys()):
+        answer = visitor.send(name, {"path": "/etc", "do": "look", "agent": "codex"}, key=key)
+        assert answer.status_code == 501, name
+    chinese = Visitor(client, key_of(owner, "bob"), language="zh").page("connect")
+    assert "connect" in chinese.text
+    assert "服务器" in chinese.text
+    assert visitor.ask("POST", "/ui/upload/memory", {}).status_code == 404
+    assert visitor.ask("POST", "/v1/ui/ticket", {}).status_code == 401
+
+
+def test_a_key_for_reading_changes_nothing(client: TestClient, owner: Connection) -> None:
+    fill(client, 1, ANN)
+    visitor = Visitor(client, key_of(owner, "ann", scopes=("read",)))
+    before = _truth(owner, 1)
+    key = visitor.form_key()
+    for name in sorted(ACTIONS.keys()):
+        answer = visitor.send(name, {"q": "zebra", "do": "hide", "sentence": "I live in Vigo"}, key=key)
+        assert answer.status_code == 403, name
+    for name in sorted(CHANGES):
+        assert visitor.page(name, path="MEMORY.md", q="zebra").status_code == 403, name
+    assert ANN in visitor.page("search", q="zebra").text
+    assert _truth(owner, 1) == before
+    assert visitor.ask("POST", "/ui/sign-out", {"form_key": key}).status_code == 303
+
+
+def test_a_session_is_over_with_its_key(client: TestClient, owner: Connection) -> None:
+    visitor = Visitor(client, key_of(owner, "ann"))
+    other = Visitor(client, key_of(owner, "ann", called="other"))
+    tenants.set_state(owner, "ann", "suspended")
+    suspended = visitor.page()
+    assert suspended.status_code == 403
+    assert "suspended" in suspended.text
+    assert Visitor(client).enter(key_of(owner, "bob")).status_code == 303
+    tenants.set_state(owner, "ann", "active")
+    assert visitor.page().status_code == 200
+    tenants.revoke(owner, "ann", "browser")
+    assert visitor.page().status_code == 401
+    assert other.page().status_code == 200
+    owner.execute("UPDATE mnemark.keys SET expires = now() WHERE name = 'other'")
+    assert other.page().status_code == 401
+    owner.execute("UPDATE mnemark.keys SET expires = 'infinity' WHERE name = 'other'")
+    owner.execute("UPDATE mnemark.sessions SET expires = now()")
+    assert other.page().status_code == 401
+    tenants.delete(owner, "ann")
+    assert owner.execute("SELECT FROM mnemark.sessions WHERE tenant = 1").rowcount == 0
+
+
+def test_the_database_has_no_cookie_and_few_sessions_of_a_memory(
+    client: TestClient, owner: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions, "_MOST", 3)
+    key = key_of(owner, "ann")
+    visitors = [Visitor(client, key) for _ in range(5)]
+    rows = owner.execute("SELECT s::text, encode(s.hash, 'escape') FROM mnemark.sessions s").fetchall()
+    assert len(rows) == 3
+    assert not any(one.cookies["mnemark"] in str(rows) for one in visitors)
+    assert [one.page().status_code for one in visitors] == [401, 401, 200, 200, 200]
+
+
+def test_the_role_of_a_node_sees_the_sessions_of_one_memory(
+    client: TestClient, owner: Connection, url: str
+) -> None:
+    Visitor(client, key_of(owner, "ann"))
+    database = Database(url)
+    try:
+        with database.writing(2) as connection:
+            assert connection.execute("SELECT * FROM mnemark.sessions").fetchall() == []
+            connection.execute("DELETE FROM mnemark.sessions")
+        (found,) = database.read(None, Statement("SELECT hash FROM mnemark.sessions", []))
+        assert found == []
+    finally:
+        database.close()
+    assert owner.execute("SELECT tenant FROM mnemark.sessions").fetchall() == [(1,)]
+
+
+def test_too_many_keys_that_open_nothing_wait(client: TestClient, owner: Connection) -> None:
+    key = key_of(owner, "ann")
+    visitor = Visitor(client)
+    for wrong in ("x", "", "é", "mnk_" + "a" * 43, "x" * 100_000):
+        refused = visitor.enter(wrong)
+        assert refused.status_code == 401, wrong
+        assert "opens no memory" in refused.text
+        assert wrong not in refused.text or len(wrong) < 2
+        assert not visitor.cookies
+    codes = [visitor.enter("x").status_code for _ in range(sessions.PER_ADDRESS)]
+    assert codes[-1] == 429
+    limited = visitor.enter(key)
+    assert (limited.status_code, limited.headers["retry-after"].isdecimal()) == (429, True)
+    assert "too many" in limited.text
+
+
+def test_failures_are_counted_for_a_minute() -> None:
+    now = [600.0]
+    failures = sessions.Failures(each=2, in_all=3, clock=lambda: now[0])
+    failures.note("a")
+    failures.note("a")
+    assert failures.wait("a") > 0
+    assert failures.wait("b") == 0
+    failures.note("b")
+    assert failures.wait("c") > 0
+    now[0] += failures.wait("c")
+    assert failures.wait("a") == 0
+
+
+def test_requests_of_pages_count_and_their_numbers_say_nothing(client: TestClient, owner: Connection) -> None:
+    visitor = Visitor(client, key_of(owner, "ann"))
+    visitor.page("search", q=ANN)
+    visitor.ask("GET", f"/ui/{ANN}")
+    visitor.ask("GET", f"{BASE}/{ANN}")
+    visitor.ask("GET", "/ui/static/style.css")
+    text = client.get("/metrics").text
+    assert f'mnemark_requests_total{{route="{BASE}/search",status="200"}} 1.0' in text
+    assert 'route="/ui/static",status="200"' in text
+    assert 'route="/ui/enter",status="303"' in text
+    assert ANN not in text
+    owner.execute("UPDATE mnemark.tenants SET limits = '{\"requests_per_minute\": 2}' WHERE name = 'bob'")
+    other = Visitor(client, key_of(owner, "bob"))
+    answers = [other.page() for _ in range(4)]
+    assert [one.status_code for one in answers] == [200, 200, 429, 429]
+    assert int(answers[-1].headers["retry-after"]) >= 1
+    assert answers[-1].headers["content-type"].startswith("text/html")
+
+
+def test_with_a_public_address_cookies_are_for_it_over_tls_alone(
+    new_client: MakeClient, owner: Connection
+) -> None:
+    client = new_client(url=f"{PUBLIC}/")
+    key = key_of(owner, "ann")
+    visitor = Visitor(client, origin=PUBLIC)
+    entered = visitor.enter(key)
+    assert "Secure" in entered.headers["set-cookie"].split("; ")
+    assert "__Host-mnemark" in visitor.cookies
+    assert visitor.page().status_code == 200
+    assert visitor.ask("GET", BASE, host="memory.example.com").status_code == 403
+    assert visitor.ask("GET", "/ui", host="127.0.0.1:8765").status_code == 403
+    assert client.get("/livez").status_code == 200
+    told = client.post("/v1/facts", json={}, headers={"authorization": f"Bearer {key}"})
+    assert told.status_code == 200, "clients with a key are not asked for a host"
+    http = Visitor(client, origin="http://memory.example.org")
+    assert http.enter(key).status_code == 403
+
+
+def test_behind_tls_without_its_address_a_server_says_what_is_missing(
+    client: TestClient, owner: Connection
+) -> None:
+    refused = Visitor(client, origin="https://testserver").enter(key_of(owner, "ann"))
+    assert refused.status_code == 403
+    assert "--url" in refused.text
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["memory.example.org", "ftp://x.example", "https://", "https://a@b.example", "https://x.example/ui", "h"],
+)
+def test_an_address_is_checked(address: str) -> None:
+    with pytest.raises(UsageError, match="no address of a server"):
+        site_of(address)
+
+
+def test_ports_stand_in_an_address_as_browsers_send_them() -> None:
+    assert site_of("https://Memory.example.org:443/").hosts == {"memory.example.org"}
+    assert site_of("http://localhost:8765").hosts == {"localhost:8765"}
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 303), ({"origin": "http://evil.example"}, 403), ({"origin": "null"}, 403),
+        ({"sec_fetch_site": "cross-site"}, 403), ({"sec_fetch_site": "same-site"}, 403),
+        ({"sec_fetch_site": "none"}, 403), ({"content_type": "text/plain"}, 415),
+        ({"content_type": "application/json"}, 415), ({"host": "other.example"}, 403),
+    ],
+)  # fmt: skip
+def test_forms_are_taken_from_these_pages_alone(
+    client: TestClient, owner: Connection, headers: dict[str, str], status: int
+) -> None:
+    visitor = Visitor(client, key_of(owner, "ann"))
+    fields = {"form_key": visitor.form_key(), "sentence": "I live in Vigo"}
+    assert visitor.ask("POST", f"{BASE}/remember", fields, **headers).status_code == status
+    assert ("Vigo" in visitor.page("facts").text) == (status == 303)
+    if status != 303:
+        assert Visitor(client).ask("POST", "/ui/enter", {"key": "x"}, **headers).status_code == status
+    wrong = visitor.ask("POST", f"{BASE}/remember", {**fields, "form_key": "x"})
+    assert wrong.status_code == 400
+
+
+def test_a_link_of_another_site_leads_to_the_first_page(client: TestClient, owner: Connection) -> None:
+    visitor = Visitor(client, key_of(owner, "ann"))
+    kept, visitor.cookies = visitor.cookies, {}  # a strict cookie does not come along
+    come = visitor.ask("GET", "/", sec_fetch_site="cross-site")
+    assert 'http-equiv="refresh" content="0; url=/ui"' in come.text
+    visitor.cookies = kept
+    assert visitor.ask("GET", "/ui").headers["location"] == BASE
+    assert visitor.ask("GET", f"{BASE}/facts", sec_fetch_site="cross-site").status_code == 403
+    for target in ("//evil.example/", "https://evil.example/", "/v1/facts", f"{BASE}/\nx", f"{BASE}x", "/ui"):
+        entered = Visitor(client).enter(key_of_again(owner), next=target)
+        assert entered.headers["location"] == BASE, target
+
+
+def key_of_again(owner: Connection) -> str:
+    owner.execute("DELETE FROM mnemark.keys WHERE name = 'again'")
+    return key_of(owner, "bob", called="again")
+
+
+def test_the_language_is_the_browsers_or_the_one_chosen_in_it(client: TestClient, owner: Connection) -> None:
+    visitor = Visitor(client, language="zh-CN,zh;q=0.9")
+    front = visitor.ask("GET", "/")
+    assert '<html lang="zh-Hans">' in front.text
+    assert "登录" in front.text
+    visitor.enter(key_of(owner, "ann"))
+    assert '<html lang="zh-Hans">' in visitor.page().text
+    sent = {"form_key": visitor.form_key(), "language": "en", "back": f"{BASE}/facts"}
+    assert visitor.ask("POST", "/ui/language", sent).headers["location"] == f"{BASE}/facts"
+    assert '<html lang="en">' in visitor.page().text
+    visitor.cookies["mnemark-language"] = "xx"
+    assert '<html lang="zh-Hans">' in visitor.page().text
+
+
+def test_while_the_database_is_away_pages_say_so(
+    client: TestClient, owner: Connection, postgres: Postgres
+) -> None:
+    visitor = Visitor(client, key_of(owner, "ann"))
+    owner.close()
+    postgres.stop("immediate")
+    try:
+        answer = visitor.page()
+        assert answer.status_code == 503
+        assert answer.headers["retry-after"]
+        assert answer.headers["content-type"].startswith("text/html")
+        assert Visitor(client).enter("mnk_x").status_code == 503
+        assert Visitor(client).ask("GET", "/ui").status_code == 200
+    finally:
+        postgres.start()
+    for _ in range(20):
+        if (answer := visitor.page()).status_code == 200:
+            break
+    assert answer.status_code == 200
