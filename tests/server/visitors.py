@@ -31,7 +31,8 @@ class Visitor:
     def ask(self, method: str, path: str, fields: Any = None, **headers: str) -> Response:
         """Send a request, and keep the cookies of its answer."""
         sent = {
-            "accept-language": self.language, "sec-fetch-site": "same-origin", "host": self.origin.split("//")[1],
+            "accept-language": self.language, "sec-fetch-site": "same-origin",
+            "host": self.origin.split("//")[1],
             "cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items()),
         }  # fmt: skip
         if method == "POST":
