@@ -37,7 +37,7 @@ _ROUTES: Final = OPEN | {
 }
 """What is counted by its name: clients make up others."""
 _ONE_MACHINE: Final = (
-    "/health", "/query", "/hook/", "/v1/ui/", "/ui", *(f"/v1/{one.name}" for one in CALLS if one.one_machine)
+    "/health", "/query", "/hook/", "/v1/ui/", *(f"/v1/{one.name}" for one in CALLS if one.one_machine)
 )  # fmt: skip
 """What is of one machine: its command line, its agents' files, its browser, its folders, its counts."""
 _READS: Final = frozenset(

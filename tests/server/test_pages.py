@@ -8,15 +8,17 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from starlette.testclient import TestClient
 
-from mnemark.errors import UsageError
+from mnemark.errors import MnemarkError, UsageError
 from mnemark_faces.editing import save
-from mnemark_faces.web.at import CHANGES, ONE_MACHINE
+from mnemark_faces.web.at import CHANGES, ONE_MACHINE, At, PageContent
 from mnemark_faces.web.pages import ACTIONS, PAGES
 from mnemark_server import guard, sessions, tenants
 from mnemark_server.database import Connection, Database, Statement, connect
+from mnemark_server.migrations import migrate
 from mnemark_server.pages import site_of
 from mnemark_server.server import Node, Settings
 from server.postgres import Postgres
@@ -26,6 +28,12 @@ ANN, BOB = "Zanzibar-Quetzal", "Halcyon-Marmot"
 """What only the memory of each has."""
 PUBLIC = "https://memory.example.org"
 MakeClient = Callable[..., TestClient]
+
+
+@asynccontextmanager
+async def _around() -> AsyncIterator[None]:
+    yield
+    await asyncio.sleep(0)
 
 
 @pytest.fixture
@@ -45,12 +53,7 @@ def new_client(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
             node = Node(Settings(url, **settings), tmp_path / f"node-{len(made)}")
             stack.callback(node.database.close)
 
-            @asynccontextmanager
-            async def around() -> AsyncIterator[None]:
-                yield
-                await asyncio.sleep(0)
-
-            client = TestClient(node.app(around), raise_server_exceptions=False)
+            client = TestClient(node.app(_around), raise_server_exceptions=False)
             client.node = node  # type: ignore[attr-defined] # for `fill`
             made.append(stack.enter_context(client))
             return client
@@ -306,6 +309,26 @@ def _expected(visitor: Visitor, words: str) -> dict[str, str]:
     return {"expected": n, "count": n}
 
 
+def test_a_message_names_no_path_of_the_node_and_no_command(
+    client: TestClient, owner: Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(at: At) -> PageContent:
+        raise MnemarkError(f"{at.root / 'notes' / 'plan.md'} cannot be read (in {at.root.parent}, {at.root})")
+
+    monkeypatch.setitem(PAGES, "files", fails)  # type: ignore[arg-type] # it is a dict
+    visitor = Visitor(client, key_of(owner, "ann"))
+    answer = visitor.page("files")
+    assert answer.status_code == 500
+    assert "notes/plan.md cannot be read" in answer.text
+    assert str(tmp_path) not in answer.text
+    gone = visitor.page("change", id="x")
+    assert gone.status_code == 404
+    assert "There is no change" in gone.text
+    assert "<code>" not in gone.text
+    chinese = Visitor(client, key_of(owner, "bob"), language="zh").page("change", id="x")
+    assert re.search('<p role="alert">没有更改 &#39;x&#39;。</p>', chinese.text)
+
+
 def test_what_is_of_one_machine_is_refused_by_name(client: TestClient, owner: Connection) -> None:
     visitor = Visitor(client, key_of(owner, "ann"))
     for name in sorted(ONE_MACHINE & PAGES.keys()):
@@ -386,6 +409,33 @@ def test_the_role_of_a_node_sees_the_sessions_of_one_memory(
     finally:
         database.close()
     assert owner.execute("SELECT tenant FROM mnemark.sessions").fetchall() == [(1,)]
+
+
+def test_the_owner_of_the_tables_need_not_be_a_superuser(postgres: Postgres, tmp_path: Path) -> None:
+    address = postgres.database("mnemark_owned_pages")
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute("DROP ROLE IF EXISTS page_owner")
+        connection.execute("CREATE ROLE page_owner LOGIN CREATEROLE")
+        connection.execute("ALTER DATABASE mnemark_owned_pages OWNER TO page_owner")
+        if connection.execute("SELECT FROM pg_roles WHERE rolname = 'mnemark_app'").rowcount:
+            connection.execute("GRANT mnemark_app TO page_owner WITH ADMIN OPTION")
+    address = address.replace("postgres@", "page_owner@")
+    with connect(address) as owner:
+        migrate(owner)
+        tenants.create(owner, "ann")
+        key = key_of(owner, "ann")
+        node = Node(Settings(address), tmp_path / "node")
+        with TestClient(node.app(_around), raise_server_exceptions=False) as client:
+            visitor = Visitor(client, key)
+            assert visitor.page().status_code == 200
+            assert visitor.ask("POST", "/ui/sign-out", {"form_key": visitor.form_key()}).status_code == 303
+            assert owner.execute("SELECT FROM mnemark.sessions").rowcount == 0
+            other = Visitor(client, key)
+            assert owner.execute("SELECT FROM mnemark.sessions").rowcount == 1
+            tenants.revoke(owner, "ann", "browser")
+            assert owner.execute("SELECT FROM mnemark.sessions").rowcount == 0
+            assert other.client is client
+        node.database.close()
 
 
 def test_too_many_keys_that_open_nothing_wait(client: TestClient, owner: Connection) -> None:

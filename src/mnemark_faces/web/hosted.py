@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from mnemark.errors import MnemarkError, NotFoundError
 from mnemark.memory.memory import Memory
-from mnemark.present.words import LANGUAGES, Words, language_of
+from mnemark.present.words import LANGUAGES, Translated, Words, language_of
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark_faces.web.at import CHANGES, ONE_MACHINE, At, Flash
 from mnemark_faces.web.memory_pages import (
@@ -43,7 +43,7 @@ _TOLD_SECONDS: Final = 300
 _MOST_TOLD: Final = 3_500
 """Maximum length of a cookie with messages; browsers keep 4,096 bytes."""
 _SHORT: Final = 120
-_COMMAND: Final = lazy_pattern(r"[;；,，] ?[^;；,，`]*`mnemark [^`]*`[^;；,，`]*$")
+_COMMAND: Final = lazy_pattern(r"[;；,，] ?[^;；,，`]*`mnemark [^`]*`[^;；,，`。.]*([。.]?)$")
 """The end of a message that names a command to run."""
 _YEAR: Final = 31_536_000
 _Told = list[tuple[str, list[str]]]
@@ -104,7 +104,7 @@ class Hosted(MemoryPages):
         """Return a page that says why a browser is not let in; one without a session can sign in there."""
         words = _words(accepted)
         if message == SIGN_IN:
-            return _sign_in_page(words, message, target)
+            return self._sign_in_page(words, message, target)
         answer = self._alone(words, message, 403, self._base(_MEMORY))
         return bytes(answer.body).decode()
 
@@ -116,7 +116,7 @@ class Hosted(MemoryPages):
         if request.headers.get("sec-fetch-site") in {"cross-site", "same-site"}:
             # Who follows a link of another site comes without the cookie, which is strict: go on from here.
             return html(rendered("entered.html", words, target=UI))
-        return html(_sign_in_page(words, "", ""))
+        return html(self._sign_in_page(words))
 
     async def _enter(self, request: Request) -> Response:
         form = await form_of(request)
@@ -124,7 +124,7 @@ class Hosted(MemoryPages):
         key = form.get("key", [""])[-1].strip()
         found = await self._sign_in(key, request.client.host if request.client else "")
         if isinstance(found, Refusal):
-            answer = html(_sign_in_page(words, found.message, target), found.status)
+            answer = html(self._sign_in_page(words, found.message, target), found.status)
             if found.retry:
                 answer.headers["retry-after"] = str(found.retry)
             return answer
@@ -214,9 +214,14 @@ class Hosted(MemoryPages):
         base = self._base(_MEMORY) if base == self.home else base
         return super()._alone(words, self._private.sub("", text), status, base)
 
-    def _said(self, text: str) -> str:
+    def _told(self, words: Words, text: str) -> Translated:
         """Return a message without the command that it ends with: there is no command line here."""
-        return _COMMAND.sub("", text)
+        told = super()._told(words, text)
+        return told._replace(text=_COMMAND.sub(r"\1", told.text))
+
+    def _sign_in_page(self, words: Words, text: str = "", target: str = "") -> str:
+        told = self._told(words, text) if text else Translated("")
+        return rendered("sign_in.html", words, text=told.text, lang=told.lang, target=target)
 
     def _safe(self, endpoint: Endpoint) -> Endpoint:
         inner = super()._safe(endpoint)
@@ -239,11 +244,6 @@ class Hosted(MemoryPages):
 def _words(accepted: str) -> Words:
     """Return the words of a browser's language: a setting of the node's user is not that of a tenant."""
     return Words(language_of("", accepted))
-
-
-def _sign_in_page(words: Words, text: str, target: str) -> str:
-    told = words.told(text)
-    return rendered("sign_in.html", words, text=told.text, lang=told.lang, target=target)
 
 
 def _sealed(session: HostedSession, messages: Sequence[Flash]) -> str:

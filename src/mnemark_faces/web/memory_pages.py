@@ -20,7 +20,7 @@ from mnemark.errors import MnemarkError, NotFoundError, UsageError
 from mnemark.files.disk_errors import HINT
 from mnemark.memory.memory import Memory
 from mnemark.present.phrases import capital, closed
-from mnemark.present.words import Words
+from mnemark.present.words import Translated, Words
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark_faces.web.at import At, Go, PageContent
 from mnemark_faces.web.pages import ACTIONS, PAGES
@@ -183,17 +183,17 @@ class MemoryPages:
         return words_for(request.headers.get("accept-language", ""))
 
     def _alone(self, words: Words, text: str, status: int, base: str) -> Response:
-        told = words.told(text)
+        told = self._told(words, text)
         title = words("Not found") if status == HTTPStatus.NOT_FOUND else words("That did not work")
-        begins = told.text.partition(" ")[0] in _OPENERS  # no value
-        said = self._said(capital(told.text) if begins else told.text)
-        said = closed(said, chinese=words.language == "zh" and not told.lang)
-        shown = {"text": said, "lang": told.lang, "title": title}
+        shown = {"text": told.text, "lang": told.lang, "title": title}
         return html(rendered("alone.html", words, base=base, home=self.home, **shown), status)
 
-    def _said(self, text: str) -> str:
-        """Return a message as it is shown here."""
-        return text
+    def _told(self, words: Words, text: str) -> Translated:
+        """Return a message as a sentence in the page's language."""
+        told = words.told(text)
+        begins = told.text.partition(" ")[0] in _OPENERS  # no value
+        said = capital(told.text) if begins else told.text
+        return Translated(closed(said, chinese=words.language == "zh" and not told.lang), told.lang)
 
     def _safe(self, endpoint: Endpoint) -> Endpoint:
         """Wrap an endpoint: errors become pages with the words of the command line."""
