@@ -125,6 +125,8 @@ class PageGuard(BrowserGuard):
         refusal = await super()._opened(scope, headers, door)
         if refusal is None and scope["path"] in _FRONT:
             found = await self._session(scope, headers)
+            if isinstance(found, Refusal) and found.code != "session":
+                return found
             scope[SESSION] = None if isinstance(found, Refusal) else found
         return refusal
 
@@ -181,7 +183,7 @@ def guarded(
     """
     site = site_of(url)
     failures = Failures(each=IN_ALL if url else PER_ADDRESS)
-    sessions = Sessions(database, keys, failures)
+    sessions = Sessions(database, keys, limits, failures)
     hosted = import_module(_PAGES).Hosted(
         lease=_leasing(workspaces), work=lanes.run, status_of=status_of, sign_in=sessions.sign_in,
         sign_out=sessions.sign_out, secure=site.scheme == "https", private=private,

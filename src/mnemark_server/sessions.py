@@ -15,6 +15,7 @@ from mnemark_interfaces.http.guard import Refusal
 from mnemark_interfaces.http.hosted_session import HostedSession
 from mnemark_server.database import Database, Statement, UnavailableError
 from mnemark_server.guard import Keys, hash_of, refused
+from mnemark_server.limits import Limits
 
 PER_ADDRESS: Final = 20
 """Keys that open nothing which an address may send in a minute: they cannot be guessed, but are looked up."""
@@ -61,9 +62,10 @@ class Sessions(Keys):
 
     function = "of_session"
 
-    def __init__(self, database: Database, keys: Keys, failures: Failures) -> None:
+    def __init__(self, database: Database, keys: Keys, limits: Limits, failures: Failures) -> None:
         super().__init__(database)
         self._keys = keys
+        self._limits = limits
         self._failures = failures
 
     async def sign_in(self, key: str, address: str) -> str | Refusal:
@@ -86,7 +88,7 @@ class Sessions(Keys):
         opened = await self._keys.opened_by(key.encode())
         if opened is None:
             return unknown
-        if (refusal := refused(opened)) is not None:
+        if (refusal := refused(opened, self._limits)) is not None:
             return refusal
         token = secrets.token_urlsafe(32)
         there = await asyncio.to_thread(self._insert, opened.tenant, key, token)

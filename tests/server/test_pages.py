@@ -21,6 +21,7 @@ from mnemark_server.database import Connection, Database, Statement, connect
 from mnemark_server.migrations import migrate
 from mnemark_server.pages import site_of
 from mnemark_server.server import Node, Settings
+from server.conftest import truth
 from server.postgres import Postgres
 from server.visitors import BASE, Visitor, forms, links
 
@@ -145,6 +146,7 @@ def test_one_signs_in_with_a_key_and_out_again(client: TestClient, owner: Connec
     assert "Secure" not in cookie
     assert key not in cookie
     assert visitor.ask("GET", "/").headers["location"] == BASE
+    assert Visitor(client).ask("GET", BASE, authorization=f"Bearer {key}").status_code == 401
     today = visitor.page()
     assert today.status_code == 200
     assert "<span>ann</span>" in today.text
@@ -175,6 +177,34 @@ def test_a_session_is_known_on_every_node(new_client: MakeClient, owner: Connect
     assert visitor.ask("POST", "/ui/sign-out", {"form_key": form_key}).status_code == 303
     visitor.client = two
     assert visitor.page().status_code == 401
+
+
+def test_what_forms_change_is_there_on_every_node(new_client: MakeClient, owner: Connection) -> None:
+    one, two = new_client(), new_client()
+    fill(one, 1, ANN)
+    visitor = Visitor(one, key_of(owner, "ann"))
+    there = [(path, text) for path, text in crawl(visitor, *SEARCHES).items() if " as data" not in path]
+    tried: set[tuple[str, str]] = set()
+    for path, text in there:
+        for action, fields in forms(text):
+            name = action.removeprefix(f"{BASE}/").partition("?")[0]
+            if action.startswith(BASE) and (name, path.partition("?")[0]) not in tried:
+                tried.add((name, path.partition("?")[0]))
+                sent = [(n, v or "Nimbus") for n, v in fields if n not in {"form_key", "do"}]
+                more = [pair for pair in fields if pair[0] == "do"][:1]
+                answer = visitor.send(name, [*sent, *more, ("sentence", "I like oats"), ("text", "oats")])
+                assert answer.status_code in {200, 303, 400, 404, 409}, (name, answer.text)
+    assert {name for name, _ in tried} >= {"undo", "correct", "review", "forget", "edit", "pin", "remember"}
+    roots = [_root(client, 1) for client in (one, two)]
+    assert truth(roots[0]) == truth(roots[1])
+    assert len(truth(roots[0])) > 4
+
+
+def _root(client: TestClient, tenant: int) -> Path:
+    """The folder of a memory on a node, with all that the rows have."""
+    node: Node = client.node  # type: ignore[attr-defined]
+    with node.tenants.lease(str(tenant)) as opened:
+        return opened.root
 
 
 def test_what_is_told_next_is_believed_from_this_session_alone(client: TestClient, owner: Connection) -> None:
@@ -315,7 +345,7 @@ def test_a_message_names_no_path_of_the_node_and_no_command(
     def fails(at: At) -> PageContent:
         raise MnemarkError(f"{at.root / 'notes' / 'plan.md'} cannot be read (in {at.root.parent}, {at.root})")
 
-    monkeypatch.setitem(PAGES, "files", fails)  # type: ignore[arg-type] # it is a dict
+    monkeypatch.setitem(PAGES, "files", fails)
     visitor = Visitor(client, key_of(owner, "ann"))
     answer = visitor.page("files")
     assert answer.status_code == 500
@@ -342,7 +372,7 @@ def test_what_is_of_one_machine_is_refused_by_name(client: TestClient, owner: Co
     chinese = Visitor(client, key_of(owner, "bob"), language="zh").page("connect")
     assert "connect" in chinese.text
     assert "服务器" in chinese.text
-    assert visitor.ask("POST", "/ui/upload/memory", {}).status_code == 404
+    assert visitor.ask("POST", "/ui/upload/memory", {}).status_code == 405
     assert visitor.ask("POST", "/v1/ui/ticket", {}).status_code == 401
 
 
@@ -470,7 +500,8 @@ def test_failures_are_counted_for_a_minute() -> None:
 def test_requests_of_pages_count_and_their_numbers_say_nothing(client: TestClient, owner: Connection) -> None:
     visitor = Visitor(client, key_of(owner, "ann"))
     visitor.page("search", q=ANN)
-    visitor.ask("GET", f"/ui/{ANN}")
+    nowhere = visitor.ask("GET", f"/ui/{ANN}")
+    assert (nowhere.status_code, "There is no such page" in nowhere.text) == (404, True)
     visitor.ask("GET", f"{BASE}/{ANN}")
     visitor.ask("GET", "/ui/static/style.css")
     text = client.get("/metrics").text
@@ -481,7 +512,8 @@ def test_requests_of_pages_count_and_their_numbers_say_nothing(client: TestClien
     owner.execute("UPDATE mnemark.tenants SET limits = '{\"requests_per_minute\": 2}' WHERE name = 'bob'")
     other = Visitor(client, key_of(owner, "bob"))
     answers = [other.page() for _ in range(4)]
-    assert [one.status_code for one in answers] == [200, 200, 429, 429]
+    assert [one.status_code for one in answers] == [200, 429, 429, 429], "one to sign in"
+    assert other.ask("GET", "/").status_code == 429
     assert int(answers[-1].headers["retry-after"]) >= 1
     assert answers[-1].headers["content-type"].startswith("text/html")
 

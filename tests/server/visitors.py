@@ -5,12 +5,13 @@ import re
 from typing import Any
 from urllib.parse import urlencode
 
-from httpx import Response
 from starlette.testclient import TestClient
 
 BASE = "/ui/w/memory"
 FORM = re.compile(r'<form[^>]*?\bmethod="post"[^>]*>.*?</form>', re.DOTALL)
 LINK = re.compile(r'(?:href|data-later)="(/ui/[^"#]*)')
+Response = Any
+"""Of whichever httpx the client is made with."""
 
 
 class Visitor:
@@ -38,7 +39,7 @@ class Visitor:
         if method == "POST":
             sent |= {"origin": self.origin, "content-type": "application/x-www-form-urlencoded"}
         sent |= {name.replace("_", "-"): value for name, value in headers.items()}
-        given = {name: value.encode("latin-1") for name, value in sent.items()}
+        given = {name.encode(): value.encode("latin-1") for name, value in sent.items()}
         data = urlencode(fields or {}, doseq=True)
         self.client.cookies.clear()
         answer = self.client.request(

@@ -98,6 +98,7 @@ class Hosted(MemoryPages):
             Route(f"{UI}/sign-out", self._safe(self._leave), methods=["POST"]),
             Route(f"{UI}/language", self._safe(self._language), methods=["POST"]),
             *self._memory_routes(),
+            Route(f"{UI}/{{rest:path}}", self._safe(self._nowhere), methods=["GET"]),
         ]
 
     def refused(self, message: str, accepted: str, target: str = "") -> str:
@@ -117,6 +118,9 @@ class Hosted(MemoryPages):
             # Who follows a link of another site comes without the cookie, which is strict: go on from here.
             return html(rendered("entered.html", words, target=UI))
         return html(self._sign_in_page(words))
+
+    async def _nowhere(self, _: Request) -> Response:
+        raise NotFoundError("there is no such page")
 
     async def _enter(self, request: Request) -> Response:
         form = await form_of(request)
