@@ -232,7 +232,9 @@ def test_no_page_has_anothers_byte_a_path_of_the_node_or_a_dead_link(
     fill(client, 2, BOB)
     scopes = ("read",) if reading else ("read", "write")
     visitor = Visitor(client, key_of(owner, "ann", scopes=scopes), language=language)
+    before = _truth(owner, 1)
     pages = crawl(visitor, *SEARCHES)
+    assert _truth(owner, 1) == before, "nothing is changed by GET"
     kinds = {path.removeprefix(BASE).partition("?")[0].strip("/") for path in pages if " as data" not in path}
     gone = ONE_MACHINE | (CHANGES if reading else {"receipt"})
     assert kinds >= set(PAGES) - {"receipt"}
@@ -343,6 +345,8 @@ def test_a_message_names_no_path_of_the_node_and_no_command(
     client: TestClient, owner: Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(at: At) -> PageContent:
+        if at.asked("bug"):
+            raise ValueError(str(at.root))
         raise MnemarkError(f"{at.root / 'notes' / 'plan.md'} cannot be read (in {at.root.parent}, {at.root})")
 
     monkeypatch.setitem(PAGES, "files", fails)
@@ -351,6 +355,9 @@ def test_a_message_names_no_path_of_the_node_and_no_command(
     assert answer.status_code == 500
     assert "notes/plan.md cannot be read" in answer.text
     assert str(tmp_path) not in answer.text
+    bug = visitor.page("files", bug=1)
+    assert "Unexpected ValueError; whoever runs this server" in bug.text
+    assert str(tmp_path) not in bug.text
     gone = visitor.page("change", id="x")
     assert gone.status_code == 404
     assert "There is no change" in gone.text

@@ -75,6 +75,9 @@ class MemoryPages:
         session_key: key of the browser's session in the scope of a request.
     """
 
+    unexpected = "unexpected {kind}; see the daemon's log"
+    """What is told of an error of the program."""
+
     def __init__(
         self,
         *,
@@ -208,7 +211,7 @@ class MemoryPages:
                 return self._alone(self._words(request), text, self._status_of(error)[0], base)
             except Exception as bug:  # noqa: BLE001 - an interface: reported and logged
                 _log.exception("unexpected in %s", request.url.path.removeprefix(self.home))
-                text = f"unexpected {type(bug).__name__}; see the daemon's log"
+                text = self.unexpected.format(kind=type(bug).__name__)
                 return self._alone(self._words(request), text, 500, base)
 
         return answer
