@@ -399,12 +399,15 @@ def test_a_key_for_reading_changes_nothing(client: TestClient, owner: Connection
 
 
 def test_a_session_is_over_with_its_key(client: TestClient, owner: Connection) -> None:
-    visitor = Visitor(client, key_of(owner, "ann"))
+    key = key_of(owner, "ann")
+    visitor = Visitor(client, key)
     other = Visitor(client, key_of(owner, "ann", called="other"))
     tenants.set_state(owner, "ann", "suspended")
     suspended = visitor.page()
     assert suspended.status_code == 403
     assert "suspended" in suspended.text
+    outside = Visitor(client).enter(key)
+    assert (outside.status_code, "suspended" in outside.text) == (403, True)
     assert Visitor(client).enter(key_of(owner, "bob")).status_code == 303
     tenants.set_state(owner, "ann", "active")
     assert visitor.page().status_code == 200
