@@ -1,9 +1,7 @@
 """The pages of a server: a person signs in with the key of a memory, and sees and changes that one alone."""
 
-import asyncio
 import re
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import ExitStack, asynccontextmanager
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -12,54 +10,26 @@ import psycopg
 import pytest
 from starlette.testclient import TestClient
 
-from mnemark.errors import MnemarkError, UsageError
+from mnemark.errors import MnemarkError
 from mnemark_faces.editing import save
 from mnemark_faces.web.at import CHANGES, ONE_MACHINE, At, PageContent
 from mnemark_faces.web.pages import ACTIONS, PAGES
-from mnemark_server import guard, sessions, tenants
+from mnemark_server import sessions, tenants
 from mnemark_server.database import Connection, Database, Statement, connect
 from mnemark_server.migrations import migrate
-from mnemark_server.pages import site_of
 from mnemark_server.server import Node, Settings
-from server.conftest import truth
+from server.conftest import MakeClient, truth
 from server.postgres import Postgres
-from server.visitors import BASE, Visitor, forms, links
+from server.visitors import BASE, Visitor, around, forms, key_of, links
 
 ANN, BOB = "Zanzibar-Quetzal", "Halcyon-Marmot"
 """What only the memory of each has."""
-PUBLIC = "https://memory.example.org"
-MakeClient = Callable[..., TestClient]
-
-
-@asynccontextmanager
-async def _around() -> AsyncIterator[None]:
-    yield
-    await asyncio.sleep(0)
 
 
 @pytest.fixture
 def owner(url: str) -> Iterator[Connection]:
     with connect(url) as connection:
         yield connection
-
-
-@pytest.fixture
-def new_client(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeClient]:
-    """Makes nodes; keys and sessions are looked up for each request."""
-    monkeypatch.setattr(guard, "_KNOWN_SECONDS", 0.0)
-    with ExitStack() as stack:
-        made: list[TestClient] = []
-
-        def make(**settings: Any) -> TestClient:
-            node = Node(Settings(url, **settings), tmp_path / f"node-{len(made)}")
-            stack.callback(node.database.close)
-
-            client = TestClient(node.app(_around), raise_server_exceptions=False)
-            client.node = node  # type: ignore[attr-defined] # for `fill`
-            made.append(stack.enter_context(client))
-            return client
-
-        yield make
 
 
 @pytest.fixture
@@ -93,10 +63,6 @@ def _digest(memory: Any, path: str) -> str:
     from mnemark_faces.editing import content
 
     return digest(content(memory, path))
-
-
-def key_of(owner: Connection, name: str, **given: Any) -> str:
-    return tenants.add_key(owner, name, given.pop("called", "browser"), **given)
 
 
 def crawl(visitor: Visitor, *more: str) -> dict[str, str]:
@@ -465,7 +431,7 @@ def test_the_owner_of_the_tables_need_not_be_a_superuser(postgres: Postgres, tmp
         tenants.create(owner, "ann")
         key = key_of(owner, "ann")
         node = Node(Settings(address), tmp_path / "node")
-        with TestClient(node.app(_around), raise_server_exceptions=False) as client:
+        with TestClient(node.app(around), raise_server_exceptions=False) as client:
             visitor = Visitor(client, key)
             assert visitor.page().status_code == 200
             assert visitor.ask("POST", "/ui/sign-out", {"form_key": visitor.form_key()}).status_code == 303
@@ -476,35 +442,6 @@ def test_the_owner_of_the_tables_need_not_be_a_superuser(postgres: Postgres, tmp
             assert owner.execute("SELECT FROM mnemark.sessions").rowcount == 0
             assert other.client is client
         node.database.close()
-
-
-def test_too_many_keys_that_open_nothing_wait(client: TestClient, owner: Connection) -> None:
-    key = key_of(owner, "ann")
-    visitor = Visitor(client)
-    for wrong in ("x", "", "é", "mnk_" + "a" * 43, "x" * 100_000):
-        refused = visitor.enter(wrong)
-        assert refused.status_code == 401, wrong
-        assert "opens no memory" in refused.text
-        assert wrong not in refused.text or len(wrong) < 2
-        assert not visitor.cookies
-    codes = [visitor.enter("x").status_code for _ in range(sessions.PER_ADDRESS)]
-    assert codes[-1] == 429
-    limited = visitor.enter(key)
-    assert (limited.status_code, limited.headers["retry-after"].isdecimal()) == (429, True)
-    assert "too many" in limited.text
-
-
-def test_failures_are_counted_for_a_minute() -> None:
-    now = [600.0]
-    failures = sessions.Failures(each=2, in_all=3, clock=lambda: now[0])
-    failures.note("a")
-    failures.note("a")
-    assert failures.wait("a") > 0
-    assert failures.wait("b") == 0
-    failures.note("b")
-    assert failures.wait("c") > 0
-    now[0] += failures.wait("c")
-    assert failures.wait("a") == 0
 
 
 def test_requests_of_pages_count_and_their_numbers_say_nothing(client: TestClient, owner: Connection) -> None:
@@ -526,119 +463,3 @@ def test_requests_of_pages_count_and_their_numbers_say_nothing(client: TestClien
     assert other.ask("GET", "/").status_code == 429
     assert int(answers[-1].headers["retry-after"]) >= 1
     assert answers[-1].headers["content-type"].startswith("text/html")
-
-
-def test_with_a_public_address_cookies_are_for_it_over_tls_alone(
-    new_client: MakeClient, owner: Connection
-) -> None:
-    client = new_client(url=f"{PUBLIC}/")
-    key = key_of(owner, "ann")
-    visitor = Visitor(client, origin=PUBLIC)
-    entered = visitor.enter(key)
-    assert "Secure" in entered.headers["set-cookie"].split("; ")
-    assert "__Host-mnemark" in visitor.cookies
-    assert visitor.page().status_code == 200
-    assert visitor.ask("GET", BASE, host="memory.example.com").status_code == 403
-    assert visitor.ask("GET", "/ui", host="127.0.0.1:8765").status_code == 403
-    assert client.get("/livez").status_code == 200
-    told = client.post("/v1/facts", json={}, headers={"authorization": f"Bearer {key}"})
-    assert told.status_code == 200, "clients with a key are not asked for a host"
-    http = Visitor(client, origin="http://memory.example.org")
-    assert http.enter(key).status_code == 403
-
-
-def test_behind_tls_without_its_address_a_server_says_what_is_missing(
-    client: TestClient, owner: Connection
-) -> None:
-    refused = Visitor(client, origin="https://testserver").enter(key_of(owner, "ann"))
-    assert refused.status_code == 403
-    assert "--url" in refused.text
-
-
-@pytest.mark.parametrize(
-    "address",
-    ["memory.example.org", "ftp://x.example", "https://", "https://a@b.example", "https://x.example/ui", "h"],
-)
-def test_an_address_is_checked(address: str) -> None:
-    with pytest.raises(UsageError, match="no address of a server"):
-        site_of(address)
-
-
-def test_ports_stand_in_an_address_as_browsers_send_them() -> None:
-    assert site_of("https://Memory.example.org:443/").hosts == {"memory.example.org"}
-    assert site_of("http://localhost:8765").hosts == {"localhost:8765"}
-
-
-@pytest.mark.parametrize(
-    ("headers", "status"),
-    [
-        ({}, 303), ({"origin": "http://evil.example"}, 403), ({"origin": "null"}, 403),
-        ({"sec_fetch_site": "cross-site"}, 403), ({"sec_fetch_site": "same-site"}, 403),
-        ({"sec_fetch_site": "none"}, 403), ({"content_type": "text/plain"}, 415),
-        ({"content_type": "application/json"}, 415), ({"host": "other.example"}, 403),
-    ],
-)  # fmt: skip
-def test_forms_are_taken_from_these_pages_alone(
-    client: TestClient, owner: Connection, headers: dict[str, str], status: int
-) -> None:
-    visitor = Visitor(client, key_of(owner, "ann"))
-    fields = {"form_key": visitor.form_key(), "sentence": "I live in Vigo"}
-    assert visitor.ask("POST", f"{BASE}/remember", fields, **headers).status_code == status
-    assert ("Vigo" in visitor.page("facts").text) == (status == 303)
-    if status != 303:
-        assert Visitor(client).ask("POST", "/ui/enter", {"key": "x"}, **headers).status_code == status
-    wrong = visitor.ask("POST", f"{BASE}/remember", {**fields, "form_key": "x"})
-    assert wrong.status_code == 400
-
-
-def test_a_link_of_another_site_leads_to_the_first_page(client: TestClient, owner: Connection) -> None:
-    visitor = Visitor(client, key_of(owner, "ann"))
-    kept, visitor.cookies = visitor.cookies, {}  # a strict cookie does not come along
-    come = visitor.ask("GET", "/", sec_fetch_site="cross-site")
-    assert 'http-equiv="refresh" content="0; url=/ui"' in come.text
-    visitor.cookies = kept
-    assert visitor.ask("GET", "/ui").headers["location"] == BASE
-    assert visitor.ask("GET", f"{BASE}/facts", sec_fetch_site="cross-site").status_code == 403
-    for target in ("//evil.example/", "https://evil.example/", "/v1/facts", f"{BASE}/\nx", f"{BASE}x", "/ui"):
-        entered = Visitor(client).enter(key_of_again(owner), next=target)
-        assert entered.headers["location"] == BASE, target
-
-
-def key_of_again(owner: Connection) -> str:
-    owner.execute("DELETE FROM mnemark.keys WHERE name = 'again'")
-    return key_of(owner, "bob", called="again")
-
-
-def test_the_language_is_the_browsers_or_the_one_chosen_in_it(client: TestClient, owner: Connection) -> None:
-    visitor = Visitor(client, language="zh-CN,zh;q=0.9")
-    front = visitor.ask("GET", "/")
-    assert '<html lang="zh-Hans">' in front.text
-    assert "登录" in front.text
-    visitor.enter(key_of(owner, "ann"))
-    assert '<html lang="zh-Hans">' in visitor.page().text
-    sent = {"form_key": visitor.form_key(), "language": "en", "back": f"{BASE}/facts"}
-    assert visitor.ask("POST", "/ui/language", sent).headers["location"] == f"{BASE}/facts"
-    assert '<html lang="en">' in visitor.page().text
-    visitor.cookies["mnemark-language"] = "xx"
-    assert '<html lang="zh-Hans">' in visitor.page().text
-
-
-def test_while_the_database_is_away_pages_say_so(
-    client: TestClient, owner: Connection, postgres: Postgres
-) -> None:
-    visitor = Visitor(client, key_of(owner, "ann"))
-    owner.close()
-    postgres.stop("immediate")
-    try:
-        answer = visitor.page()
-        assert answer.status_code == 503
-        assert answer.headers["retry-after"]
-        assert answer.headers["content-type"].startswith("text/html")
-        assert Visitor(client).enter("mnk_x").status_code == 503
-        assert Visitor(client).ask("GET", "/ui").status_code == 200
-    finally:
-        postgres.start()
-    for _ in range(20):
-        if (answer := visitor.page()).status_code == 200:
-            break
-    assert answer.status_code == 200

@@ -1,11 +1,17 @@
 """A browser at the pages of a server, without a window: it keeps cookies, and sends forms as pages do."""
 
+import asyncio
 import html
 import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import urlencode
 
 from starlette.testclient import TestClient
+
+from mnemark_server import tenants
+from mnemark_server.database import Connection
 
 BASE = "/ui/w/memory"
 FORM = re.compile(r'<form[^>]*?\bmethod="post"[^>]*>.*?</form>', re.DOTALL)
@@ -88,3 +94,14 @@ def forms(text: str) -> list[tuple[str, list[tuple[str, str]]]]:
 def links(text: str) -> list[str]:
     """Where the links of a page lead, and what it loads by itself."""
     return [html.unescape(one) for one in LINK.findall(text)]
+
+
+@asynccontextmanager
+async def around() -> AsyncIterator[None]:
+    """What a node of a test runs inside of."""
+    yield
+    await asyncio.sleep(0)
+
+
+def key_of(owner: Connection, name: str, **given: Any) -> str:
+    return tenants.add_key(owner, name, given.pop("called", "browser"), **given)
