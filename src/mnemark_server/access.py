@@ -38,6 +38,10 @@ class Remembered:
         known = self._known.get(digest)
         return known if known is not None and known[0] > time.monotonic() else None
 
+    def forget(self, digest: bytes) -> None:
+        """Know nothing of a key."""
+        self._known.pop(digest, None)
+
     def put(self, digest: bytes, found: Access | None, seconds: float) -> None:
         """Remember what was found."""
         self._known[digest] = time.monotonic() + seconds, found
@@ -48,6 +52,9 @@ class Remembered:
 
 class Keys:
     """The keys of clients, as the database has them, and the tokens of an issuer. Thread-safe."""
+
+    function = "of_key"
+    """What the database is asked."""
 
     def __init__(self, database: Database, issuer: Issuer | None = None) -> None:
         self._database = database
@@ -76,8 +83,8 @@ class Keys:
         return found
 
     def _of_key(self, digest: bytes) -> Access | None:
-        statement = Statement("SELECT tenant, name, state, scopes, limits FROM mnemark.of_key(%s)", [digest])
-        ((row,),) = self._database.read(None, statement)
+        asked = f"SELECT tenant, name, state, scopes, limits FROM mnemark.{self.function}(%s)"  # noqa: S608 - ours
+        ((row,),) = self._database.read(None, Statement(asked, [digest]))
         return None if row[0] is None else Access(row[0], row[1], row[2], tuple(row[3]), row[4])
 
     def _of_token(self, issuer: Issuer, token: bytes) -> tuple[Access | None, float]:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Awaitable, Callable
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import msgspec
 
@@ -46,7 +46,7 @@ _ROUTES: Final = {
 }
 """What is counted by its name: clients make up others."""
 _ONE_MACHINE: Final = (
-    "/health", "/query", "/v1/ui/", "/ui", *(f"/v1/{one.name}" for one in CALLS if one.one_machine)
+    "/health", "/query", "/v1/ui/", *(f"/v1/{one.name}" for one in CALLS if one.one_machine)
 )  # fmt: skip
 """What is of one machine: its command line, its browser, its folders, its counts."""
 _READS: Final = frozenset(
@@ -63,12 +63,35 @@ _FIELDS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
+async def refused(key: Access, limits: Limits | None = None) -> Refusal | None:
+    """Refuse a key of a memory that is suspended, or asks too much; a request is taken from `limits`.
+
+    Raises UnavailableError.
+    """
+    if key.state != "active":
+        return Refusal(403, "suspended", "this memory is suspended; ask whoever runs this server")
+    wait = await limits.wait(key.tenant, key.limits) if limits is not None else 0.0
+    if wait <= 0:
+        return None
+    return Refusal(429, "limit", f"too many requests; try again in {wait:.0f} s", retry=round(wait))
+
+
+class Pages(Protocol):
+    """What answers browsers, and asks for no key but to sign in."""
+
+    def route_of(self, path: str) -> str:
+        """Return the route of a path for counting; empty for what is not of the pages."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+
+
 class KeyGuard:
     """ASGI middleware that passes what a key allows to `app`, with the number of its memory."""
 
     def __init__(
         self, app: App, keys: Keys, limits: Limits, metrics: Metrics, activity: Activity, *,
-        challenge: str = "",
+        challenge: str = "", pages: Pages | None = None,
     ) -> None:  # fmt: skip
         self._app = app
         self._keys = keys
@@ -76,11 +99,16 @@ class KeyGuard:
         self._metrics = metrics
         self._activity = activity
         self._challenge = challenge or "Bearer"
+        self._pages = pages
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse a request, or pass it on."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
+            return
+        if self._pages is not None and (route := self._pages.route_of(scope["path"])):
+            with self._metrics.request(route) as seen:
+                await self._pages(scope, receive, seen.sending(send))
             return
         with self._metrics.request(route_of(scope["path"])) as seen:
             if scope["path"].startswith(OPEN):
@@ -122,16 +150,13 @@ class KeyGuard:
         if key is None:
             told = "send the key of a memory: Authorization: Bearer KEY"
             return Refusal(401, "key", told, challenge=self._challenge)
-        if key.state != "active":
-            return Refusal(403, "suspended", "this memory is suspended; ask whoever runs this server")
+        if (refusal := await refused(key)) is not None:
+            return refusal
         if path.startswith(_ONE_MACHINE) and path not in MOVES:
             return Refusal(
                 501, "one_machine", f"{path} is of one machine; a server has /v1, /v1/tools, /hook and /mcp"
             )
-        wait = await self._limits.wait(key.tenant, key.limits)
-        if wait > 0:
-            return Refusal(429, "limit", f"too many requests; try again in {wait:.0f} s", retry=round(wait))
-        return key
+        return await refused(key, self._limits) or key
 
     def _within_scope(self, path: str, key: Access, body: bytes) -> bytes | Refusal:
         """Return the body of a request that a key allows, with the memory that it is for."""

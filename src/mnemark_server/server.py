@@ -32,6 +32,7 @@ from mnemark_server.migrations import missing
 from mnemark_server.moves import Moves
 from mnemark_server.nightly import Nightly
 from mnemark_server.node import MOST_OPEN, Tenants
+from mnemark_server.pages import guarded, site_of
 
 PORT: Final = 8_765
 DRAIN_SECONDS: Final = 20
@@ -49,7 +50,7 @@ class Settings(NamedTuple):
     """Where the folders of tenants are made; a temporary one by default. It is this node's alone."""
     most_open: int = MOST_OPEN
     url: str = ""
-    """The address under which people and programs reach this server."""
+    """The address under which people and programs reach this server; empty: any name of it, without TLS."""
     issuer: str = ""
     """The server of identities whose tokens are accepted beside keys; with `url`."""
 
@@ -58,6 +59,8 @@ class Node:
     """What a node consists of."""
 
     def __init__(self, settings: Settings, home: Path) -> None:
+        self._settings = settings
+        self._home = home
         self.database = Database(settings.database)
         self.metrics = Metrics()
         self.tenants = Tenants(
@@ -80,8 +83,13 @@ class Node:
             Route("/metrics", self._metrics, methods=["GET"]), Route(WHO, _who, methods=["POST"]),
             *(Route(f"{METADATA}{path}", self._resource, methods=["GET"]) for path in ("", "/mcp")),
         ]  # fmt: skip
+        keys, limits = Keys(self.database, self.issuer), Limits(self.database)
+        pages = guarded(
+            app, url=self._settings.url, database=self.database, keys=keys, limits=limits,
+            workspaces=self.tenants, lanes=self._api.lanes, activity=self.activity, private=str(self._home),
+        )  # fmt: skip
         guard = KeyGuard(
-            app, Keys(self.database, self.issuer), Limits(self.database), self.metrics, self.activity,
+            app, keys, limits, self.metrics, self.activity, pages=pages,
             challenge=self.issuer.challenge() if self.issuer is not None else "",
         )  # fmt: skip
         return RequestLog(guard)
@@ -150,10 +158,12 @@ def serve(settings: Settings, *, on_ready: Callable[[str], None]) -> None:
     """Run until SIGTERM or Ctrl-C, then finish running requests; call `on_ready` with the address.
 
     Raises:
+        UsageError: the public address is none.
         UnavailableError: the database does not answer.
         MnemarkError: it is not migrated.
     """
     platform.give_back_memory()
+    site_of(settings.url)
     with connect(settings.database) as connection:
         if missing(connection):
             raise MnemarkError("the database is not migrated; run `mnemark db migrate`")

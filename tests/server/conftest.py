@@ -4,17 +4,22 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
+from starlette.testclient import TestClient
 
 from mnemark.retrieval.searcher import load_words
-from mnemark_server import tenants
-from mnemark_server.database import Database, connect
+from mnemark_server import access, tenants
+from mnemark_server.database import Connection, Database, connect, connect_each
 from mnemark_server.migrations import migrate
 from mnemark_server.node import Tenants
+from mnemark_server.server import Node, Settings
 from server.postgres import Postgres
+from server.visitors import around
 
 MakeNode = Callable[[], Tenants]
+MakeClient = Callable[..., TestClient]
 
 
 @pytest.fixture(scope="session")
@@ -45,6 +50,13 @@ def url(postgres: Postgres, migrated: str) -> str:
 
 
 @pytest.fixture
+def owner(url: str) -> Iterator[Connection]:
+    """A connection that commits each statement."""
+    with connect_each(url) as connection:
+        yield connection
+
+
+@pytest.fixture
 def new_node(url: str, tmp_path: Path) -> Iterator[MakeNode]:
     """Makes nodes, which have ended when the test has. As in `serve`, what recalls share is loaded first."""
     load_words()
@@ -58,6 +70,25 @@ def new_node(url: str, tmp_path: Path) -> Iterator[MakeNode]:
             stack.callback(node.close)
             made.append(node)
             return node
+
+        yield make
+
+
+@pytest.fixture
+def new_client(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeClient]:
+    """Makes nodes; keys and sessions are looked up for each request."""
+    monkeypatch.setattr(access, "KNOWN_SECONDS", 0.0)
+    with ExitStack() as stack:
+        made: list[TestClient] = []
+
+        def make(**settings: Any) -> TestClient:
+            node = Node(Settings(url, **settings), tmp_path / f"node-{len(made)}")
+            stack.callback(node.database.close)
+
+            client = TestClient(node.app(around), raise_server_exceptions=False)
+            client.node = node  # type: ignore[attr-defined] # for `fill`
+            made.append(stack.enter_context(client))
+            return client
 
         yield make
 

@@ -3,8 +3,6 @@
 import asyncio
 import threading
 import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +12,10 @@ from starlette.testclient import TestClient
 from mnemark.errors import MnemarkError, NewerFormatError, UsageError
 from mnemark_interfaces.http.calls import CALLS
 from mnemark_interfaces.tools import TOOLS
-from mnemark_server import access, grants, migrations, tenants
-from mnemark_server.database import Connection, Database, Statement, connect, connect_each
+from mnemark_server import grants, migrations, tenants
+from mnemark_server.database import Connection, Database, Statement, connect
 from mnemark_server.limits import Limits
-from mnemark_server.server import Node, Settings
+from server.conftest import MakeClient
 from server.postgres import Postgres
 
 MARK = "Zanzibar-Quetzal"
@@ -25,25 +23,8 @@ MARK = "Zanzibar-Quetzal"
 
 
 @pytest.fixture
-def owner(url: str) -> Iterator[Connection]:
-    with connect_each(url) as connection:
-        yield connection
-
-
-@pytest.fixture
-def client(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
-    """A node; keys are looked up for each request."""
-    monkeypatch.setattr(access, "KNOWN_SECONDS", 0.0)
-    node = Node(Settings(url), tmp_path / "node")
-
-    @asynccontextmanager
-    async def around() -> AsyncIterator[None]:
-        yield
-        await asyncio.sleep(0)
-
-    with TestClient(node.app(around), raise_server_exceptions=False) as found:
-        yield found
-    node.database.close()
+def client(new_client: MakeClient) -> TestClient:
+    return new_client()
 
 
 def ask(client: TestClient, key: str, path: str, **body: Any) -> Any:

@@ -1,13 +1,10 @@
 """Tokens of a server of identities are accepted like keys, if they are meant for this server."""
 
-import asyncio
 import json
 import threading
 import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 
 import jwt
@@ -17,9 +14,9 @@ from jwt.algorithms import ECAlgorithm, RSAAlgorithm
 from starlette.testclient import TestClient
 
 from mnemark.errors import NotFoundError, UsageError
-from mnemark_server import access, grants, issuer, tenants
+from mnemark_server import grants, issuer, tenants
 from mnemark_server.database import connect
-from mnemark_server.server import Node, Settings
+from server.conftest import MakeClient
 
 HERE = "https://memory.example.org"
 RSA_KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
@@ -76,23 +73,11 @@ def identities() -> Iterator[Identities]:
 
 
 @pytest.fixture
-def client(
-    url: str, tmp_path: Path, identities: Identities, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[TestClient]:
+def client(url: str, new_client: MakeClient, identities: Identities) -> TestClient:
     """A node that accepts tokens; "8f3c" is let into the memory of "ann"."""
-    monkeypatch.setattr(access, "KNOWN_SECONDS", 0.0)
     with connect(url) as connection:
         grants.let_in(connection, "ann", identities.url, "8f3c")
-    node = Node(Settings(url, url=HERE, issuer=identities.url), tmp_path / "node")
-
-    @asynccontextmanager
-    async def around() -> AsyncIterator[None]:
-        yield
-        await asyncio.sleep(0)
-
-    with TestClient(node.app(around), raise_server_exceptions=False) as found:
-        yield found
-    node.database.close()
+    return new_client(url=HERE, issuer=identities.url)
 
 
 def ask(client: TestClient, token: str, path: str = "/v1/facts", **body: Any) -> Any:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import urlencode
 
 from mnemark.errors import UsageError
@@ -15,6 +15,12 @@ from mnemark_interfaces.http.door import BrowserSession, Door
 if TYPE_CHECKING:
     from mnemark.memory.memory import Memory
     from mnemark_faces.web.background import Background
+
+
+ONE_MACHINE: Final = frozenset({"check", "connect", "health", "import", "pause", "settings", "sync"})
+"""Pages and forms of one machine: its agents, files, disk and settings, and what `.mnemark` alone notes."""
+CHANGES: Final = frozenset({"edit", "forget", "receipt"})
+"""Pages that only lead to a change: whoever may only read has none of them on a server."""
 
 
 class PageContent(NamedTuple):
@@ -58,8 +64,17 @@ class At:
         confined: bool = False,
         door: Door | None = None,
         host: str = "",
+        hosted: bool = False,
+        name: str = "",
+        readonly: bool = False,
     ) -> None:
         self.memory = memory
+        self.hosted = hosted
+        """Whether this is on a server: what is of one machine is not there."""
+        self.name = name or memory.root.name
+        """What the memory is called."""
+        self.readonly = readonly or memory.readonly
+        """Whether this browser may change nothing."""
         self.confined = confined
         self.door = door
         self.host = host
@@ -83,6 +98,10 @@ class At:
     def home(self) -> str:
         """The address of the list of workspaces."""
         return self.base.rpartition("/w/")[0]
+
+    def has(self, page: str) -> bool:
+        """Whether a page or a form is there for this browser."""
+        return not self.hosted or not (page in ONE_MACHINE or (self.readonly and page in CHANGES))
 
     def asked(self, name: str) -> str:
         """Return a parameter of the address; empty where it is missing."""

@@ -17,7 +17,7 @@ from typing import Any, Final, Literal, NamedTuple
 import msgspec
 
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark_interfaces.http.door import UI, Door
+from mnemark_interfaces.http.door import UI, BrowserSession, Door
 from mnemark_interfaces.http.peer import is_of_another_user
 
 MAX_BODY: Final = 8 * 1024 * 1024
@@ -119,30 +119,45 @@ class Activity:
         return 0.0 if self.running else time.monotonic() - self._last
 
 
-class Guard:
-    """ASGI middleware that passes permitted requests to `app`.
+class Site(NamedTuple):
+    """What a server is called by those who ask it."""
 
-    `refused` makes a page of a message in one of the languages that a browser accepts; it asks for a ticket
-    that leads to the address in its third argument, where there is one.
+    hosts: frozenset[str]
+    """Values of the header Host; empty: any."""
+    scheme: str = "http"
+
+    def is_called(self, host: str) -> bool:
+        """Whether it is this server that a request names."""
+        return not self.hosts or host in self.hosts
+
+    def origins(self, host: str) -> frozenset[str]:
+        """Return the origins of its own pages, of which one names this host."""
+        return frozenset(f"{self.scheme}://{one}" for one in (*self.hosts, host))
+
+
+class BrowserGuard:
+    """ASGI middleware that passes permitted requests to `app`; who a browser is, a subclass finds out.
+
+    `refused` makes a page of a message in one of the languages that a browser accepts; it asks for what lets
+    a browser in, and leads to the address in its third argument, where there is one.
     """
+
+    elsewhere = "this page can only be opened from itself"
+    """What is told to whoever comes from the page of another site."""
 
     def __init__(
         self,
         app: App,
         *,
-        token: str,
-        hosts: frozenset[str],
+        site: Site,
+        rules: Iterable[DoorRule],
         activity: Activity,
-        door: Door | None = None,
         refused: Callable[[str, str, str], str] | None = None,
         body_seconds: float = BODY_SECONDS,
     ) -> None:
         self._app = app
-        self._door = door or Door()
-        self._rules = doors(self._door.home)
-        self._token = token.encode()
-        self._hosts = hosts
-        self._origins = frozenset(f"http://{host}" for host in hosts)
+        self._site = site
+        self._rules = tuple(rules)
         self._activity = activity
         self._refused = refused
         self._body_seconds = body_seconds
@@ -156,7 +171,7 @@ class Guard:
         rule = rule_of(scope["path"], self._rules)
         if rule.door != "token":
             send = _with_headers(send)
-        body: bytes | Refusal = self._refusal(scope, rule.door) or b""
+        body: bytes | Refusal = await self._refusal(scope, rule.door) or b""
         streams = rule.door == "upload" and not isinstance(body, Refusal)
         if not isinstance(body, Refusal) and scope["method"] == "POST" and not streams:
             most = MAX_BODY if rule.door == "token" else MAX_FORM
@@ -169,22 +184,80 @@ class Guard:
         with self._activity.request() if rule.active else nullcontext():
             await self._app(scope, receive if streams else replayed(body, receive), send)
 
-    def _refusal(self, scope: Scope, door: DoorName) -> Refusal | None:
+    async def _refusal(self, scope: Scope, door: DoorName) -> Refusal | None:
         headers: dict[str, list[str]] = {}
         for name, value in scope["headers"]:
             headers.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
         host = headers.get("host", [])
-        if len(host) != 1 or host[0].lower() not in self._hosts:
+        if len(host) != 1 or not self._site.is_called(host[0].lower()):
             return Refusal(403, "host", "the Host header does not match this server")
         from_file = door == "ticket" and _is_of_file(headers)
         origins = {origin.lower() for origin in headers.get("origin", [])}
-        if not origins <= self._origins and not from_file:
+        if not origins <= self._site.origins(host[0].lower()) and not from_file:
             return Refusal(403, "origin", "requests from pages of other servers are refused")
         if not _PLAIN_PATH.fullmatch(scope.get("raw_path") or scope["path"].encode()):
             return Refusal(400, "path", "this path does not exist; /openapi.json lists all paths")
-        return self._at_token(scope, headers) if door == "token" else self._at_pages(scope, headers, door)
+        return await self._opened(scope, headers, door)
 
-    def _at_token(self, scope: Scope, headers: Headers) -> Refusal | None:
+    async def _opened(self, scope: Scope, headers: Headers, door: DoorName) -> Refusal | None:
+        """Refuse a request without what its door wants; note the session of one that has it."""
+        refused = self._from_elsewhere(scope, headers, door)
+        if refused is not None or door not in {"cookie", "upload"}:
+            return refused
+        found = await self._session(scope, headers)
+        if isinstance(found, Refusal):
+            return found
+        scope[SESSION] = found
+        return None
+
+    async def _session(self, scope: Scope, headers: Headers) -> BrowserSession | Refusal:
+        """Return the session of a browser."""
+        raise NotImplementedError
+
+    def _from_elsewhere(self, scope: Scope, headers: Headers, door: DoorName) -> Refusal | None:
+        """Refuse what no page of ours sends: other methods, requests of other sites, forms of other pages."""
+        if scope["method"] not in {"GET", "HEAD", "POST"}:
+            return Refusal(405, "method", "pages are read with GET and answered with POST")
+        sent = scope["method"] == "POST"
+        if sent and not _is_type(headers, _FILE if door == "upload" else _FORM):
+            return Refusal(415, "type", "send the form of a page")
+        if sent and door == "ticket" and _is_of_file(headers):
+            return None
+        sites = {site.lower() for site in headers.get("sec-fetch-site", [])}
+        if not sites <= ({"same-origin"} if sent else {"same-origin", "none"}):
+            return Refusal(403, "origin", self.elsewhere)
+        own = {f"{self._site.scheme}://{one.lower()}" for one in headers["host"]}
+        if sent and {one.lower() for one in headers.get("origin", [])} != own:
+            return Refusal(403, "origin", "forms are only taken from these pages")
+        return None
+
+
+class Guard(BrowserGuard):
+    """The guard of a daemon: its token, or a browser's session."""
+
+    elsewhere = "this page can only be opened from itself, or with `mnemark web`"
+
+    def __init__(
+        self,
+        app: App,
+        *,
+        token: str,
+        hosts: frozenset[str],
+        activity: Activity,
+        door: Door | None = None,
+        refused: Callable[[str, str, str], str] | None = None,
+        body_seconds: float = BODY_SECONDS,
+    ) -> None:
+        self._door = door or Door()
+        self._token = token.encode()
+        super().__init__(
+            app, site=Site(hosts), rules=doors(self._door.home), activity=activity, refused=refused,
+            body_seconds=body_seconds,
+        )  # fmt: skip
+
+    async def _opened(self, scope: Scope, headers: Headers, door: DoorName) -> Refusal | None:
+        if door != "token":
+            return await super()._opened(scope, headers, door)
         given = headers.get("authorization", [])
         scheme, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
         known = hmac.compare_digest(token.strip().encode("latin-1"), self._token)
@@ -194,19 +267,20 @@ class Guard:
             return Refusal(415, "type", "send uncompressed JSON with Content-Type: application/json")
         return None
 
-    def _at_pages(self, scope: Scope, headers: Headers, door: DoorName) -> Refusal | None:
-        refused = _from_elsewhere(scope["method"], headers, door)
-        if refused is not None or door not in {"cookie", "upload"}:
-            return refused
+    async def _session(self, scope: Scope, headers: Headers) -> BrowserSession | Refusal:
         if is_of_another_user(scope.get("client"), scope.get("server")):
             return Refusal(403, "user", "these pages are for the user whose memory it is")
-        cookies = (part.partition("=") for line in headers.get("cookie", []) for part in line.split(";"))
-        values = [value.strip() for key, _, value in cookies if key.strip() == self._door.cookie]
-        found = self._door.session(values[0]) if len(values) == 1 else None
+        found = self._door.session(cookie_of(headers, self._door.cookie))
         if found is None:
             return Refusal(401, "session", "To open this page, type `mnemark web` in a terminal.")
-        scope[SESSION] = found
-        return None
+        return found
+
+
+def cookie_of(headers: Headers, name: str) -> str:
+    """Return the value of a cookie; empty where it was not sent once."""
+    cookies = (part.partition("=") for line in headers.get("cookie", []) for part in line.split(";"))
+    values = [value.strip() for key, _, value in cookies if key.strip() == name]
+    return values[0] if len(values) == 1 else ""
 
 
 async def received(
@@ -251,24 +325,6 @@ def _is_of_file(headers: Headers) -> bool:
     expected = {"origin": "null", "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate",
                 "sec-fetch-dest": "document"}  # fmt: skip
     return all(headers.get(name, [value]) == [value] for name, value in expected.items())
-
-
-def _from_elsewhere(method: str, headers: Headers, door: DoorName) -> Refusal | None:
-    """Refuse what no page of ours sends: other methods, requests of other sites, forms of other pages."""
-    if method not in {"GET", "HEAD", "POST"}:
-        return Refusal(405, "method", "pages are read with GET and answered with POST")
-    sent = method == "POST"
-    if sent and not _is_type(headers, _FILE if door == "upload" else _FORM):
-        return Refusal(415, "type", "send the form of a page")
-    if sent and door == "ticket" and _is_of_file(headers):
-        return None
-    sites = {site.lower() for site in headers.get("sec-fetch-site", [])}
-    if not sites <= ({"same-origin"} if sent else {"same-origin", "none"}):
-        return Refusal(403, "origin", "this page can only be opened from itself, or with `mnemark web`")
-    own = {f"http://{one.lower()}" for one in headers["host"]}
-    if sent and {one.lower() for one in headers.get("origin", [])} != own:
-        return Refusal(403, "origin", "forms are only taken from these pages")
-    return None
 
 
 def rule_of(path: str, rules: Iterable[DoorRule]) -> DoorRule:

@@ -120,4 +120,4 @@ def _can_edit(at: At, path: str) -> bool:
         content(at.memory, path)
     except (NotFoundError, UsageError):
         return False
-    return not at.memory.readonly
+    return not at.readonly

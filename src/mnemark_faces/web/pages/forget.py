@@ -70,7 +70,9 @@ def do_forget(at: At) -> Go | PageContent:
             "forget.html", {**_values(at, ref, query, now, erase=erase, problem=problem), "status": 409}
         )
     done = at.memory.forget(ref or None, query=query or None, erase=erase, scope=None if ref else "*")
-    return Go(at.link("receipt", n=at.session.keep(receipts.forgotten(at.memory.workspace, done, at.words))))
+    told = receipts.forgotten(at.memory.workspace, done, at.words)
+    # A node of a server keeps nothing for a browser, whose next request another answers.
+    return _receipt(at, told) if at.hosted else Go(at.link("receipt", n=at.session.keep(told)))
 
 
 def _look(at: At, ref: str, query: str, *, erase: bool) -> Receipt:
@@ -102,4 +104,8 @@ def receipt(at: At) -> PageContent:
     done = at.session.receipts.get(at.asked("n"))
     if done is None:
         raise NotFoundError("this receipt is no longer kept; the list of changes has what was forgotten")
+    return _receipt(at, done)
+
+
+def _receipt(at: At, done: Receipt) -> PageContent:
     return PageContent("receipt.html", {"done": done, "told": _told(at, done)}, done)

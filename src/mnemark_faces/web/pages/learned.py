@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _AT_ONCE: Final = 100
 """Facts on a page: what is decided is what was shown."""
 _SECONDS: Final = 3_600.0
+_OF_A_REQUEST: Final = 15.0
+"""Seconds of learning on a server, in the request: a node that worked on would be asked by nobody."""
 _WAIT: Final = 1.0
 _EVERY: Final = 0.3
 """Seconds between two looks at how far it is."""
@@ -41,7 +43,9 @@ def show(at: At) -> PageContent:
 def decide(at: At) -> Go:
     """Begin to learn, or confirm what is marked and strike what was shown and is not."""
     if at.sent("do") == "learn":
-        if at.learning is not None:
+        if at.hosted:
+            learn_all(at.memory.workspace, budget_seconds=_OF_A_REQUEST)
+        elif at.learning is not None:
             at.learning.start(at.root, _learn).wait(_WAIT)
         return Go(at.link("learned"))
     shown, right = at.all_sent("shown"), set(at.all_sent("right"))
