@@ -45,7 +45,7 @@ def main() -> None:
     with TemporaryDirectory(prefix="mnemark-scale-") as folder, running(Path(folder)) as url:
         one_memory(Path(folder), url, given.talks)
         many_memories(Path(folder), url, given.tenants)
-    failovers(given.seconds, 4)
+    failovers(given.seconds, 6)
     moment()
 
 

@@ -30,7 +30,7 @@ def main() -> None:
     """Run the drills."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=int, default=60, help="how long writers write")
-    parser.add_argument("--writers", type=int, default=4)
+    parser.add_argument("--writers", type=int, default=6)
     given = parser.parse_args()
     failovers(given.seconds, given.writers)
     moment()
@@ -60,11 +60,13 @@ def failovers(seconds: int, count: int) -> None:
         folder = Path(given)
         folder.chmod(0o755)
         cluster = Cluster(folder / "cluster", durable=True)
-        key = begun(cluster.direct, folder)
+        keys = begun(cluster.direct, folder, max(count // 2, 1))
         addresses = (cluster.pooled or cluster.direct, cluster.direct)
         nodes = [ShippedNode(address, folder / f"node{n}") for n, address in enumerate(addresses)]
         stop = threading.Event()
-        writers = [TimedWriter(n, key, [one.port for one in nodes], stop) for n in range(count)]
+        writers = [
+            TimedWriter(n, keys[n % len(keys)], [one.port for one in nodes], stop) for n in range(count)
+        ]
         try:
             for one in writers:
                 one.start()
@@ -72,7 +74,8 @@ def failovers(seconds: int, count: int) -> None:
             stop.set()
             for one in writers:
                 one.join(60)
-            report(cluster.direct, folder, writers, kills, moments)
+            found = turns(cluster.direct, folder / "fresh", len(keys))
+            report(found, writers, kills, moments)
         finally:
             stop.set()
             for node in nodes:
@@ -102,44 +105,48 @@ def _disturb(
 
 
 def report(
-    url: str, folder: Path, writers: Sequence[TimedWriter], kills: Counter[str], moments: Sequence[float]
+    found: Counter[str], writers: Sequence[TimedWriter], kills: Counter[str], moments: Sequence[float]
 ) -> None:
     """Print what was acknowledged, lost and doubled, and how long nothing was acknowledged."""
     said = [text for one in writers for text in one.acknowledged]
-    found = Counter(turns(url, folder / "fresh"))
     lost = sum(found[text] == 0 for text in said)
     doubled = sum(number > 1 for number in found.values())
     times = sorted(moment for one in writers for moment in one.kept.times)
-    pauses = [max((b - a for a, b in pairwise(times) if b > at and a < at + 15), default=0.0) for at in moments]
+    gaps = list(pairwise(times))
+    over = max((b - a for at in moments for a, b in gaps if a <= at < b), default=0.0)
     way = "one node through pgbouncer, one by two addresses" if BOUNCER else "both nodes by two addresses"
     done = ", ".join(f"{number} {name}" for name, number in sorted(kills.items()))
     print(
-        f"{done} under {len(writers)} writers ({way}): {len(said):,} turns acknowledged, {lost} lost,"
-        f" {doubled} doubled, {sum(one.retried for one in writers):,} tried again; after a failover nothing"
-        f" was acknowledged for {max(pauses, default=0):.1f} s at most"
+        f"{done} under {len(writers)} writers, two on each memory ({way}): {len(said):,} turns acknowledged, {lost} lost,"
+        f" {doubled} doubled, {sum(one.retried for one in writers):,} tried again; in a failover nothing was"
+        f" acknowledged for {over:.1f} s at most"
     )
     assert not lost + doubled
 
 
-def turns(url: str, folder: Path) -> list[str]:
-    """All turns of the first memory, as a fresh node has them."""
+def turns(url: str, folder: Path, memories: int) -> Counter[str]:
+    """How often each turn is in the memories, as a fresh node has them."""
     database = Database(url)
     node = Tenants(database, folder)
-    with node.lease("1") as at:
-        found = [one.turn.content for one in at.memory.turns(limit=None)]
+    found = Counter[str]()
+    for number in range(memories):
+        with node.lease(str(number + 1)) as at:
+            found.update(one.turn.content for one in at.memory.turns(limit=None))
     node.close()
     database.close()
     return found
 
 
-def begun(url: str, folder: Path) -> str:
-    """Migrate, make a memory without limits, and return its key."""
+def begun(url: str, folder: Path, memories: int = 1) -> list[str]:
+    """Migrate, make memories without limits, and return a key of each."""
     image = Image(url, folder / "image")
     image.command("db", "migrate")
-    image.command("db", "tenants", "create", "ann")
+    names = [f"memory-{number}" for number in range(memories)]
+    for name in names:
+        image.command("db", "tenants", "create", name)
     with connect(url) as connection:
         connection.execute("UPDATE mnemark.tenants SET limits = '{\"requests_per_minute\": 1000000}'")
-    return image.command("db", "keys", "ann", "add", "drill").splitlines()[0]
+    return [image.command("db", "keys", name, "add", "drill").splitlines()[0] for name in names]
 
 
 def moment() -> None:
@@ -152,7 +159,7 @@ def moment() -> None:
         archive.chmod(0o777)
         cluster = Cluster(folder / "cluster", archive=archive)
         try:
-            key = begun(cluster.direct, folder)
+            (key,) = begun(cluster.direct, folder)
             node = ShippedNode(cluster.direct, folder / "node")
             backup(cluster.primary)
             tell(node, key, "Nimbus is the cat.")

@@ -24,7 +24,7 @@ from mnemark_server.guard import KeyGuard, Keys
 from mnemark_server.limits import Limits
 from mnemark_server.logs import RequestLog
 from mnemark_server.metrics import Metrics
-from mnemark_server.migrations import missing
+from mnemark_server.migrations import lacking, missing
 from mnemark_server.nightly import Nightly
 from mnemark_server.node import MOST_OPEN, Tenants
 
@@ -78,10 +78,10 @@ class Node:
     def _not_ready(self) -> str:
         try:
             with self.database.owning() as connection:
-                lacking = missing(connection)
+                steps = lacking(connection)  # a newer version may migrate while this node goes on
         except MnemarkError as error:
             return str(error)
-        return "the database is not migrated; run `mnemark db migrate`" if lacking else ""
+        return "the database is not migrated; run `mnemark db migrate`" if steps else ""
 
     async def _metrics(self, _: Request) -> Response:
         text = await asyncio.to_thread(self.metrics.text, self.tenants, self.database)

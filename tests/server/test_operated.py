@@ -92,7 +92,7 @@ def test_a_failover_under_writers_loses_and_doubles_nothing(cluster: Cluster, tm
 
 @pytest.mark.slow
 def test_failovers_in_turn_lose_and_double_nothing() -> None:
-    failovers(30, 3)
+    failovers(30, 4)
 
 
 @pytest.mark.slow
