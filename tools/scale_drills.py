@@ -5,8 +5,6 @@ Run by `make scale`, or alone: python tools/scale_drills.py --seconds 60
 
 import argparse
 import random
-import shutil
-import subprocess
 import sys
 import threading
 import time
@@ -86,11 +84,12 @@ def failovers(seconds: int, count: int) -> None:
 def _disturb(
     cluster: Cluster, nodes: Sequence[ShippedNode], seconds: int
 ) -> tuple[Counter[str], list[float]]:
-    chance, end = random.Random(seconds), time.monotonic() + seconds
+    """Fail over for the first half of the time, then kill nodes: their leases would hide how long that takes."""
+    chance, begun_at = random.Random(seconds), time.monotonic()
     kills, moments = Counter[str](), []
-    while time.monotonic() < end:
+    while (passed := time.monotonic() - begun_at) < seconds:
         time.sleep(chance.uniform(1, 3))
-        if chance.random() < 0.4:
+        if passed < seconds / 2:
             moments.append(time.monotonic())
             cluster.fail_over()
             kills["failovers"] += 1
@@ -117,7 +116,8 @@ def report(
     way = "one node through pgbouncer, one by two addresses" if BOUNCER else "both nodes by two addresses"
     done = ", ".join(f"{number} {name}" for name, number in sorted(kills.items()))
     print(
-        f"{done} under {len(writers)} writers, two on each memory ({way}): {len(said):,} turns acknowledged, {lost} lost,"
+        f"{done} under {len(writers)} writers, two on each memory ({way}): {len(said):,} turns"
+        f" acknowledged, {lost} lost,"
         f" {doubled} doubled, {sum(one.retried for one in writers):,} tried again; in a failover nothing was"
         f" acknowledged for {over:.1f} s at most"
     )
@@ -150,7 +150,7 @@ def begun(url: str, folder: Path, memories: int = 1) -> list[str]:
 
 
 def moment() -> None:
-    """Archive, take a base backup, write, note the time, write and erase more; go back to that time beside it."""
+    """Archive, take a base backup, write, note the time, write and erase more; go back to that time."""
     with TemporaryDirectory(prefix="mnemark-drill-") as given:
         folder = Path(given)
         folder.chmod(0o755)
@@ -183,8 +183,8 @@ def moment() -> None:
             tell(node, key, "It goes on from here.")
             node.kill()
             print(
-                f"back to {then.astimezone(UTC):%H:%M:%S.%f}: `mnemark db status`: {status}; the answers are those of"
-                f" then, and it is written to again"
+                f"back to {then.astimezone(UTC):%H:%M:%S.%f}: `mnemark db status`: {status}; the answers are"
+                " those of then, and it is written to again"
             )
         finally:
             restored.end()

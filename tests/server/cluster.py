@@ -1,4 +1,4 @@
-"""What `packaging/server/compose.yaml` runs, as processes of this machine: the shipped files, with other ports."""
+"""What `packaging/server/compose.yaml` runs, as processes: the shipped files, with other ports."""
 
 import os
 import shlex
@@ -247,8 +247,10 @@ class Image:
         folder.mkdir(parents=True, exist_ok=True)
         self.port = free_port()
         self._environment = {
-            **os.environ, "PATH": f"{_commands(folder)}:{os.environ.get('PATH', '')}", "MNEMARK_DATABASE": url,
-            "PYTHONPATH": source or os.environ.get("PYTHONPATH", ""), "MNEMARK_HOST": "127.0.0.1", "MNEMARK_PORT": str(self.port), "MNEMARK_FOLDER": str(folder / "node"),
+            **os.environ, "PATH": f"{_commands(folder)}:{os.environ.get('PATH', '')}",
+            "PYTHONPATH": source or os.environ.get("PYTHONPATH", ""), "MNEMARK_DATABASE": url,
+            "MNEMARK_HOST": "127.0.0.1", "MNEMARK_PORT": str(self.port),
+            "MNEMARK_FOLDER": str(folder / "node"),
         }  # fmt: skip
         self._log = folder / "log"
 

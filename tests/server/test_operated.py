@@ -1,4 +1,4 @@
-"""What is shipped for hosters, run as processes: nothing that was acknowledged is lost or doubled in a failover."""
+"""What is shipped for hosters, run as processes: a failover loses and doubles nothing."""
 
 import json
 import signal
@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from tools.scale_drills import failovers, moment
 
 from mnemark_server.database import Database, connect
 from mnemark_server.node import Tenants
@@ -17,7 +18,6 @@ from server.cluster import Cluster, Image, ShippedNode
 from server.conftest import truth
 from server.postgres import programs
 from server.test_kills import Writer, post
-from tools.scale_drills import failovers, moment
 
 pytestmark = [
     pytest.mark.timed,

@@ -1,4 +1,4 @@
-"""A new version takes over while the old one answers: rows are migrated first, then nodes change one by one."""
+"""A new version takes over while the old one answers: rows are migrated first, then nodes change."""
 
 import json
 import signal
