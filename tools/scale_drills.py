@@ -84,7 +84,7 @@ def failovers(seconds: int, count: int) -> None:
 def _disturb(
     cluster: Cluster, nodes: Sequence[ShippedNode], seconds: int
 ) -> tuple[Counter[str], list[float]]:
-    """Fail over for the first half of the time, then kill nodes: their leases would hide how long that takes."""
+    """Fail over for half of the time, then kill nodes: their leases would hide how long a failover takes."""
     chance, begun_at = random.Random(seconds), time.monotonic()
     kills, moments = Counter[str](), []
     while (passed := time.monotonic() - begun_at) < seconds:
