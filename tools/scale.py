@@ -1,4 +1,4 @@
-"""Measure a server beside the embedded engine in one run: answers, times as ratios, many memories on a node, drills.
+"""Measure a server beside the embedded engine in one run: answers, times, many memories, drills.
 
 Run by `make scale`; PostgreSQL is Debian's, or that of a wheel. Texts are made up.
 """
@@ -15,8 +15,10 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-ROOT = Path(__file__).parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+from tools.scale_drills import failovers, moment
 
 from mnemark import Memory
 from mnemark.memory.sessions.session import Session
@@ -25,7 +27,6 @@ from mnemark_server.database import Database, connect
 from mnemark_server.migrations import migrate
 from mnemark_server.node import Tenants
 from server.postgres import Postgres
-from tools.scale_drills import failovers, moment
 
 THINGS = (
     "river", "lamp", "garden", "engine", "violin", "harbour", "window", "pepper", "copper", "meadow",
@@ -45,7 +46,7 @@ def main() -> None:
     with TemporaryDirectory(prefix="mnemark-scale-") as folder, running(Path(folder)) as url:
         one_memory(Path(folder), url, given.talks)
         many_memories(Path(folder), url, given.tenants)
-    failovers(given.seconds, 4)
+    failovers(given.seconds, 6)
     moment()
 
 

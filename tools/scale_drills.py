@@ -5,8 +5,6 @@ Run by `make scale`, or alone: python tools/scale_drills.py --seconds 60
 
 import argparse
 import random
-import shutil
-import subprocess
 import sys
 import threading
 import time
@@ -30,7 +28,7 @@ def main() -> None:
     """Run the drills."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=int, default=60, help="how long writers write")
-    parser.add_argument("--writers", type=int, default=4)
+    parser.add_argument("--writers", type=int, default=6)
     given = parser.parse_args()
     failovers(given.seconds, given.writers)
     moment()
@@ -60,11 +58,13 @@ def failovers(seconds: int, count: int) -> None:
         folder = Path(given)
         folder.chmod(0o755)
         cluster = Cluster(folder / "cluster", durable=True)
-        key = begun(cluster.direct, folder)
+        keys = begun(cluster.direct, folder, max(count // 2, 1))
         addresses = (cluster.pooled or cluster.direct, cluster.direct)
         nodes = [ShippedNode(address, folder / f"node{n}") for n, address in enumerate(addresses)]
         stop = threading.Event()
-        writers = [TimedWriter(n, key, [one.port for one in nodes], stop) for n in range(count)]
+        writers = [
+            TimedWriter(n, keys[n % len(keys)], [one.port for one in nodes], stop) for n in range(count)
+        ]
         try:
             for one in writers:
                 one.start()
@@ -72,7 +72,8 @@ def failovers(seconds: int, count: int) -> None:
             stop.set()
             for one in writers:
                 one.join(60)
-            report(cluster.direct, folder, writers, kills, moments)
+            found = turns(cluster.direct, folder / "fresh", len(keys))
+            report(found, writers, kills, moments)
         finally:
             stop.set()
             for node in nodes:
@@ -83,11 +84,12 @@ def failovers(seconds: int, count: int) -> None:
 def _disturb(
     cluster: Cluster, nodes: Sequence[ShippedNode], seconds: int
 ) -> tuple[Counter[str], list[float]]:
-    chance, end = random.Random(seconds), time.monotonic() + seconds
+    """Fail over for half of the time, then kill nodes: their leases would hide how long a failover takes."""
+    chance, begun_at = random.Random(seconds), time.monotonic()
     kills, moments = Counter[str](), []
-    while time.monotonic() < end:
+    while (passed := time.monotonic() - begun_at) < seconds:
         time.sleep(chance.uniform(1, 3))
-        if chance.random() < 0.4:
+        if passed < seconds / 2:
             moments.append(time.monotonic())
             cluster.fail_over()
             kills["failovers"] += 1
@@ -102,48 +104,53 @@ def _disturb(
 
 
 def report(
-    url: str, folder: Path, writers: Sequence[TimedWriter], kills: Counter[str], moments: Sequence[float]
+    found: Counter[str], writers: Sequence[TimedWriter], kills: Counter[str], moments: Sequence[float]
 ) -> None:
     """Print what was acknowledged, lost and doubled, and how long nothing was acknowledged."""
     said = [text for one in writers for text in one.acknowledged]
-    found = Counter(turns(url, folder / "fresh"))
     lost = sum(found[text] == 0 for text in said)
     doubled = sum(number > 1 for number in found.values())
     times = sorted(moment for one in writers for moment in one.kept.times)
-    pauses = [max((b - a for a, b in pairwise(times) if b > at and a < at + 15), default=0.0) for at in moments]
+    gaps = list(pairwise(times))
+    over = max((b - a for at in moments for a, b in gaps if a <= at < b), default=0.0)
     way = "one node through pgbouncer, one by two addresses" if BOUNCER else "both nodes by two addresses"
     done = ", ".join(f"{number} {name}" for name, number in sorted(kills.items()))
     print(
-        f"{done} under {len(writers)} writers ({way}): {len(said):,} turns acknowledged, {lost} lost,"
-        f" {doubled} doubled, {sum(one.retried for one in writers):,} tried again; after a failover nothing"
-        f" was acknowledged for {max(pauses, default=0):.1f} s at most"
+        f"{done} under {len(writers)} writers, two on each memory ({way}): {len(said):,} turns"
+        f" acknowledged, {lost} lost,"
+        f" {doubled} doubled, {sum(one.retried for one in writers):,} tried again; in a failover nothing was"
+        f" acknowledged for {over:.1f} s at most"
     )
     assert not lost + doubled
 
 
-def turns(url: str, folder: Path) -> list[str]:
-    """All turns of the first memory, as a fresh node has them."""
+def turns(url: str, folder: Path, memories: int) -> Counter[str]:
+    """How often each turn is in the memories, as a fresh node has them."""
     database = Database(url)
     node = Tenants(database, folder)
-    with node.lease("1") as at:
-        found = [one.turn.content for one in at.memory.turns(limit=None)]
+    found = Counter[str]()
+    for number in range(memories):
+        with node.lease(str(number + 1)) as at:
+            found.update(one.turn.content for one in at.memory.turns(limit=None))
     node.close()
     database.close()
     return found
 
 
-def begun(url: str, folder: Path) -> str:
-    """Migrate, make a memory without limits, and return its key."""
+def begun(url: str, folder: Path, memories: int = 1) -> list[str]:
+    """Migrate, make memories without limits, and return a key of each."""
     image = Image(url, folder / "image")
     image.command("db", "migrate")
-    image.command("db", "tenants", "create", "ann")
+    names = [f"memory-{number}" for number in range(memories)]
+    for name in names:
+        image.command("db", "tenants", "create", name)
     with connect(url) as connection:
         connection.execute("UPDATE mnemark.tenants SET limits = '{\"requests_per_minute\": 1000000}'")
-    return image.command("db", "keys", "ann", "add", "drill").splitlines()[0]
+    return [image.command("db", "keys", name, "add", "drill").splitlines()[0] for name in names]
 
 
 def moment() -> None:
-    """Archive, take a base backup, write, note the time, write and erase more; go back to that time beside it."""
+    """Archive, take a base backup, write, note the time, write and erase more; go back to that time."""
     with TemporaryDirectory(prefix="mnemark-drill-") as given:
         folder = Path(given)
         folder.chmod(0o755)
@@ -152,7 +159,7 @@ def moment() -> None:
         archive.chmod(0o777)
         cluster = Cluster(folder / "cluster", archive=archive)
         try:
-            key = begun(cluster.direct, folder)
+            (key,) = begun(cluster.direct, folder)
             node = ShippedNode(cluster.direct, folder / "node")
             backup(cluster.primary)
             tell(node, key, "Nimbus is the cat.")
@@ -176,8 +183,8 @@ def moment() -> None:
             tell(node, key, "It goes on from here.")
             node.kill()
             print(
-                f"back to {then.astimezone(UTC):%H:%M:%S.%f}: `mnemark db status`: {status}; the answers are those of"
-                f" then, and it is written to again"
+                f"back to {then.astimezone(UTC):%H:%M:%S.%f}: `mnemark db status`: {status}; the answers are"
+                " those of then, and it is written to again"
             )
         finally:
             restored.end()

@@ -22,6 +22,8 @@ _WAIT_SECONDS: Final = 5.0
 _RECONNECT_SECONDS: Final = 2.0
 """Seconds after which connecting is given up, so that the next request tries anew: the pool waits ever longer
 between attempts, and a node would stay away for minutes after its database is back."""
+_TRY_SECONDS: Final = 1.0
+"""Seconds that a statement waits for a connection while the database is away: the next one tries anew."""
 _NETWORK: Final = {
     "connect_timeout": 3, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3,
     "tcp_user_timeout": 20_000,
@@ -163,7 +165,7 @@ class Database:
     def _borrowed(self, pool: Pool, silence: float | None = None) -> Iterator[HeardConnection]:
         with _told(), self._outage.trying():
             try:
-                with pool.connection() as connection:
+                with pool.connection(_TRY_SECONDS if self._outage.away else None) as connection:
                     connection.silence = self._silence if silence is None else silence
                     yield connection
             except SilentError:

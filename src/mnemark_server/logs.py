@@ -31,7 +31,7 @@ def start(stream: TextIO = sys.stderr) -> None:
     logging.basicConfig(level=logging.INFO, handlers=[handler])
     for noisy in ("mcp", "uvicorn", "httpx"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
-    logging.getLogger("psycopg.pool").setLevel(logging.ERROR)  # each attempt; what fails of it is told by us
+    logging.getLogger("psycopg").setLevel(logging.ERROR)  # each attempt; what fails of it is told by us
     threading.excepthook = _thread_ended
 
 

@@ -71,7 +71,13 @@ def _prepared(connection: Connection) -> set[int]:
 
 def missing(connection: Connection) -> list[Migration]:
     """Return the steps that a database lacks. Raises NewerFormatError as `migrate`."""
-    there = check(connection)
+    check(connection)
+    return lacking(connection)
+
+
+def lacking(connection: Connection) -> list[Migration]:
+    """Return the steps that a database lacks; it may have others of a newer version."""
+    there = applied(connection)
     return [one for one in migrations() if one.number not in there]
 
 

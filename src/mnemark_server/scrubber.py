@@ -53,8 +53,8 @@ def _scrub(connection: Connection) -> list[str]:
         connection.execute("CHECKPOINT")
     except psycopg.errors.InsufficientPrivilege as error:
         raise IncompleteError(
-            "the tables are written anew, but their old files stay until the next checkpoint, which this user may"
-            " not ask for; as an administrator of the database: GRANT pg_checkpoint TO the user"
+            "the tables are written anew, but their old files stay until the next checkpoint, which this user"
+            " may not ask for; as an administrator of the database: GRANT pg_checkpoint TO the user"
         ) from error
     return busy
 

@@ -28,7 +28,7 @@ from mnemark_server.issuer import METADATA, Issuer
 from mnemark_server.limits import Limits
 from mnemark_server.logs import RequestLog
 from mnemark_server.metrics import Metrics
-from mnemark_server.migrations import missing
+from mnemark_server.migrations import lacking, missing
 from mnemark_server.moves import Moves
 from mnemark_server.nightly import Nightly
 from mnemark_server.node import MOST_OPEN, Tenants
@@ -104,10 +104,10 @@ class Node:
     def _not_ready(self) -> str:
         try:
             with self.database.owning() as connection:
-                lacking = missing(connection)
+                steps = lacking(connection)  # a newer version may migrate while this node goes on
         except MnemarkError as error:
             return str(error)
-        return "the database is not migrated; run `mnemark db migrate`" if lacking else ""
+        return "the database is not migrated; run `mnemark db migrate`" if steps else ""
 
     async def _resource(self, _: Request) -> Response:
         if self.issuer is None:

@@ -65,17 +65,18 @@ class Outage:
     """
 
     def __init__(self) -> None:
-        self._away = False
+        self.away = False
+        """Whether it did not answer when it was last asked."""
         self._trying = threading.Lock()
 
     def begin(self) -> None:
         """Take the database as away, until somebody reaches it."""
-        self._away = True
+        self.away = True
 
     @contextmanager
     def trying(self) -> Iterator[None]:
         """Use the database in the block. Raises SilentError while it is away and another request tries it."""
-        if not self._away:
+        if not self.away:
             with self._noticing():
                 yield
         elif self._trying.acquire(blocking=False):
@@ -92,13 +93,13 @@ class Outage:
         try:
             yield
         except SilentError:
-            self._away = True
+            self.away = True
             raise
         except psycopg.OperationalError as error:
-            self._away = self._away and not _answered(error)
+            self.away = self.away and not _answered(error)
             raise
         except BaseException:
-            self._away = False  # it answered, with an error
+            self.away = False  # it answered, with an error
             raise
         else:
-            self._away = False
+            self.away = False

@@ -1,4 +1,4 @@
-"""What `packaging/server/compose.yaml` runs, as processes of this machine: the shipped files, with other ports."""
+"""What `packaging/server/compose.yaml` runs, as processes: the shipped files, with other ports."""
 
 import os
 import shlex
@@ -243,12 +243,14 @@ class Cluster:
 class Image:
     """The image of a node: what it runs if it is given words."""
 
-    def __init__(self, url: str, folder: Path, port: int = 0) -> None:
+    def __init__(self, url: str, folder: Path, *, source: str = "") -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self.port = port or free_port()
+        self.port = free_port()
         self._environment = {
-            **os.environ, "PATH": f"{_commands(folder)}:{os.environ.get('PATH', '')}", "MNEMARK_DATABASE": url,
-            "MNEMARK_HOST": "127.0.0.1", "MNEMARK_PORT": str(self.port), "MNEMARK_FOLDER": str(folder / "node"),
+            **os.environ, "PATH": f"{_commands(folder)}:{os.environ.get('PATH', '')}",
+            "PYTHONPATH": source or os.environ.get("PYTHONPATH", ""), "MNEMARK_DATABASE": url,
+            "MNEMARK_HOST": "127.0.0.1", "MNEMARK_PORT": str(self.port),
+            "MNEMARK_FOLDER": str(folder / "node"),
         }  # fmt: skip
         self._log = folder / "log"
 
@@ -265,8 +267,8 @@ class Image:
 class ShippedNode(Image):
     """A node as the image runs it."""
 
-    def __init__(self, url: str, folder: Path, port: int = 0) -> None:
-        super().__init__(url, folder, port)
+    def __init__(self, url: str, folder: Path, *, source: str = "") -> None:
+        super().__init__(url, folder, source=source)
         self.start()
 
     def start(self) -> None:

@@ -1,4 +1,4 @@
-"""The recipes for hosters: image, compose and chart name what there is. `test_operated` runs what they run."""
+"""The recipes for hosters name what there is; `test_operated` runs what they run."""
 
 import configparser
 import os
