@@ -429,16 +429,16 @@ def test_the_owner_of_the_tables_need_not_be_a_superuser(postgres: Postgres, tmp
         visitor = Visitor(client, key)
         assert visitor.page().status_code == 200
         assert visitor.ask("POST", "/ui/sign-out", {"form_key": visitor.form_key()}).status_code == 303
-        assert sessions(address) == 0
+        assert count_of_sessions(address) == 0
         Visitor(client, key)
-        assert sessions(address) == 1
+        assert count_of_sessions(address) == 1
         with connect(address) as owner:
             tenants.revoke(owner, "ann", "browser")
-        assert sessions(address) == 0
+        assert count_of_sessions(address) == 0
     node.database.close()
 
 
-def sessions(address: str) -> int:
+def count_of_sessions(address: str) -> int:
     with connect(address) as owner:
         return owner.execute("SELECT FROM mnemark.sessions").rowcount
 
