@@ -181,8 +181,8 @@ def moment() -> None:
         finally:
             restored.end()
         print(
-            f"back to {then.astimezone(UTC):%H:%M:%S.%f}: `mnemark db status`: {status}; the answers are those"
-            " of then, and it is written to again"
+            f"back to {then.astimezone(UTC):%H:%M:%S.%f}: `mnemark db status`: {status}; the answers are"
+            " those of then, and it is written to again"
         )
 
 
