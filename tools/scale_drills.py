@@ -9,7 +9,8 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
@@ -157,37 +158,42 @@ def moment() -> None:
         archive = folder / "archive"
         archive.mkdir()
         archive.chmod(0o777)
-        cluster = Cluster(folder / "cluster", archive=archive)
-        try:
+        with closing(Cluster(folder / "cluster", archive=archive)) as cluster:
             (key,) = begun(cluster.direct, folder)
-            node = ShippedNode(cluster.direct, folder / "node")
-            backup(cluster.primary)
-            tell(node, key, "Nimbus is the cat.")
-            post(node.port, key, "/v1/remember", {"predicate": "city", "value": "Lisbon"})
-            then, expected = cluster.primary.execute("SELECT clock_timestamp()")[0][0], known(node, key)
-            time.sleep(0.1)
-            tell(node, key, "Rex is the dog.")
-            post(node.port, key, "/v1/remember", {"predicate": "city", "value": "Porto"})
-            post(node.port, key, "/v1/forget", {"query": "Nimbus", "erase": True})
-            assert known(node, key) != expected
-            node.kill()
+            with running(cluster.direct, folder / "node") as node:
+                backup(cluster.primary)
+                tell(node, key, "Nimbus is the cat.")
+                post(node.port, key, "/v1/remember", {"predicate": "city", "value": "Lisbon"})
+                then, expected = cluster.primary.execute("SELECT clock_timestamp()")[0][0], known(node, key)
+                time.sleep(0.1)
+                tell(node, key, "Rex is the dog.")
+                post(node.port, key, "/v1/remember", {"predicate": "city", "value": "Porto"})
+                post(node.port, key, "/v1/forget", {"query": "Nimbus", "erase": True})
+                assert known(node, key) != expected
             cluster.primary.execute("SELECT pg_switch_wal()")
             restored = back(cluster.primary, folder / "restored", then)
-        finally:
-            cluster.close()
         try:
             url = f"postgresql://mnemark:{PASSWORDS['MNEMARK_PASSWORD']}@127.0.0.1:{restored.port}/mnemark"
             status = Image(url, folder / "image").command("db", "status").strip()
-            node = ShippedNode(url, folder / "second")
-            assert known(node, key) == expected
-            tell(node, key, "It goes on from here.")
-            node.kill()
-            print(
-                f"back to {then.astimezone(UTC):%H:%M:%S.%f}: `mnemark db status`: {status}; the answers are"
-                " those of then, and it is written to again"
-            )
+            with running(url, folder / "second") as node:
+                assert known(node, key) == expected
+                tell(node, key, "It goes on from here.")
         finally:
             restored.end()
+        print(
+            f"back to {then.astimezone(UTC):%H:%M:%S.%f}: `mnemark db status`: {status}; the answers are"
+            " those of then, and it is written to again"
+        )
+
+
+@contextmanager
+def running(url: str, folder: Path) -> Iterator[ShippedNode]:
+    """Run a node for the length of the block."""
+    node = ShippedNode(url, folder)
+    try:
+        yield node
+    finally:
+        node.kill()
 
 
 def tell(node: ShippedNode, key: str, text: str) -> None:
