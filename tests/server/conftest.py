@@ -1,10 +1,11 @@
 """Memories of a server for tests."""
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from starlette.testclient import TestClient
@@ -17,6 +18,9 @@ from mnemark_server.node import Tenants
 from mnemark_server.server import Node, Settings
 from server.postgres import Postgres
 from server.visitors import around
+
+if TYPE_CHECKING:
+    from server.test_kills import NodeProcess
 
 MakeNode = Callable[[], Tenants]
 MakeClient = Callable[..., TestClient]
@@ -100,3 +104,32 @@ def truth(root: Path) -> dict[str, bytes]:
         for path in sorted(root.rglob("*"))
         if path.is_file() and ".mnemark" not in path.parts
     }
+
+
+@pytest.fixture
+def new_key(url: str) -> Callable[..., str]:
+    """Makes a memory where there is none of that name, and a key of it."""
+
+    def make(name: str = "ann", key: str = "laptop", *, readonly: bool = False) -> str:
+        with connect(url) as connection:
+            if name not in {one.name for one in tenants.listed(connection)}:
+                tenants.create(connection, name)
+            return tenants.add_key(connection, name, key, scopes=("read",) if readonly else ("read", "write"))
+
+    return make
+
+
+@pytest.fixture
+def node_process(url: str, tmp_path: Path) -> Iterator["NodeProcess"]:
+    """A node in a process of its own."""
+    from server.test_kills import NodeProcess  # which has what is here
+
+    found = NodeProcess(url, tmp_path / "node", 29_000 + os.getpid() % 9_000)
+    yield found
+    found.kill()
+
+
+@pytest.fixture
+def server(node_process: "NodeProcess") -> str:
+    """The address of that node."""
+    return f"http://127.0.0.1:{node_process.port}"
