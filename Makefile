@@ -161,7 +161,7 @@ site: $(PAGES)/.installed ## the documentation as pages of HTML, in site/ (half 
 reader: .reader/.installed ## train the reader of messages from its labels (twenty minutes on one core)
 	@.reader/bin/python tools/reader/train.py
 
-scale: $(STAMP)  ## a server beside the embedded engine: answers, times, many memories, kills
+scale: $(STAMP)  ## a server beside the embedded engine: answers, times, many memories, kills, failovers, a return to a moment
 	@$(BIN)/python tools/scale.py --tenants 10000
 	@$(BIN)/python -m pytest -q -m slow tests/server
 

@@ -1,4 +1,4 @@
-"""Measure a server beside the embedded engine in one run: answers, times as ratios, many memories on a node.
+"""Measure a server beside the embedded engine in one run: answers, times as ratios, many memories on a node, drills.
 
 Run by `make scale`; PostgreSQL is Debian's, or that of a wheel. Texts are made up.
 """
@@ -15,7 +15,8 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+ROOT = Path(__file__).parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from mnemark import Memory
 from mnemark.memory.sessions.session import Session
@@ -24,6 +25,7 @@ from mnemark_server.database import Database, connect
 from mnemark_server.migrations import migrate
 from mnemark_server.node import Tenants
 from server.postgres import Postgres
+from tools.scale_drills import failovers, moment
 
 THINGS = (
     "river", "lamp", "garden", "engine", "violin", "harbour", "window", "pepper", "copper", "meadow",
@@ -38,10 +40,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--talks", type=int, default=100, help="talks of the measured memory, 20 turns each")
     parser.add_argument("--tenants", type=int, default=1_000, help="memories on one node")
+    parser.add_argument("--seconds", type=int, default=60, help="how long nodes and databases are killed")
     given = parser.parse_args()
     with TemporaryDirectory(prefix="mnemark-scale-") as folder, running(Path(folder)) as url:
         one_memory(Path(folder), url, given.talks)
         many_memories(Path(folder), url, given.tenants)
+    failovers(given.seconds, 4)
+    moment()
 
 
 @contextmanager

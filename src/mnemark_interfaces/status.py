@@ -71,8 +71,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
         embeddings = memory.workspace.searcher.embeddings
         return cls(
             off_record="" if span is None else off_record.told(span),
-            workspace=stats.root, files=stats.files, passages=stats.passages, kinds=stats.kinds,
-            scopes=stats.scopes, projects=len(folders(memory.root)), bytes=stats.bytes,
+            workspace=memory.workspace.truth.name, files=stats.files, passages=stats.passages,
+            kinds=stats.kinds, scopes=stats.scopes, projects=len(folders(memory.root)), bytes=stats.bytes,
             outdated=left.outdated, stale=stats.stale, embedder=memory.config.embedder,
             unembedded=embeddings.state.waiting, embedder_problem=embeddings.unavailable(),
             inner=left.inner, unread=left.unread,

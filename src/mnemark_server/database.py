@@ -1,7 +1,7 @@
 """Borrow connections to PostgreSQL for as long as one group of statements takes."""
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Final, NamedTuple
 
@@ -10,6 +10,7 @@ import psycopg.conninfo
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from mnemark.errors import BusyError, MnemarkError, NotFoundError, UsageError
+from mnemark_server.silence import SILENCE_SECONDS, HeardConnection, Outage, SilentError
 
 CONNECTIONS: Final = 8
 """Maximum number of connections of a node for each of reading and writing."""
@@ -22,28 +23,37 @@ _RECONNECT_SECONDS: Final = 2.0
 """Seconds after which connecting is given up, so that the next request tries anew: the pool waits ever longer
 between attempts, and a node would stay away for minutes after its database is back."""
 _NETWORK: Final = {
-    "connect_timeout": 5, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3,
+    "connect_timeout": 3, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3,
     "tcp_user_timeout": 20_000,
 }  # fmt: skip
+"""Settings of libpq where the address does not say. A host that is not there must leave time for the next."""
 _ENTER: Final = (
     "SELECT set_config('role', 'mnemark_app', true), set_config('mnemark.tenant', %s, true),"
     # A node that stands still must not hold a row that the others need.
     " set_config('idle_in_transaction_session_timeout', '5s', true),"
     " set_config('lock_timeout', '5s', true), set_config('statement_timeout', '60s', true)"
 )
+_POOLER: Final = "unsupported startup parameter"
+"""What pgbouncer says to settings of a session."""
 Connection = psycopg.Connection[tuple[Any, ...]]
+Pool = ConnectionPool[HeardConnection]
 Rows = list[tuple[Any, ...]]
 
 
 class Statement(NamedTuple):
-    """A statement, and the values for its places."""
+    """A statement, and the values for its places, in order or by name."""
 
     text: str
-    values: Sequence[Any]
+    values: Sequence[Any] | Mapping[str, Any]
 
 
 class UnavailableError(BusyError):
     """The database did not answer: what was sent may be there or not. Sent again with its id, it is once."""
+
+
+def said(error: Exception) -> str:
+    """Return what a log says of an error: of others than databases its kind, as it may quote a memory."""
+    return str(error) if isinstance(error, UnavailableError) else type(error).__name__
 
 
 class Share:
@@ -75,10 +85,12 @@ def _taken(share: threading.BoundedSemaphore) -> Iterator[None]:
 class Database:
     """The database of a server. Thread-safe. Reading and writing do not wait for each other's connections."""
 
-    def __init__(self, url: str, *, connections: int = CONNECTIONS) -> None:
+    def __init__(self, url: str, *, connections: int = CONNECTIONS, silence: float = SILENCE_SECONDS) -> None:
         self.url = url
-        self._readers = _pool(url, connections)
-        self._writers = _pool(url, connections)
+        self._silence = silence
+        self._outage = Outage()
+        self._readers = self._pool("reading", connections)
+        self._writers = self._pool("writing", connections)
         self._shares: dict[int | None, Share] = {}
 
     def close(self) -> None:
@@ -92,7 +104,7 @@ class Database:
         All are sent at once, as one transaction. Raises UnavailableError.
         """
         with self._share(tenant).reading():
-            return _run(self._readers, tenant, statements)
+            return self._run(self._readers, tenant, statements)
 
     def write(self, tenant: int, *statements: Statement) -> list[Rows]:
         """Run statements that see and change the rows of a tenant alone, as `read`; all or none is done.
@@ -100,23 +112,74 @@ class Database:
         They are sent at once with the commit, so that a node that stands still holds no row.
         """
         with self._share(tenant).writing():
-            return _run(self._writers, tenant, statements)
+            return self._run(self._writers, tenant, statements)
+
+    def ask(self, tenant: int, statement: Statement) -> Rows:
+        """Run one statement that names its tenant itself, and read what it gives; as `read`."""
+        with self._share(tenant).reading():
+            return self._one(self._readers, statement)
+
+    def tell(self, tenant: int, statement: Statement) -> Rows:
+        """Run one statement that names its tenant itself, and changes rows; as `write`."""
+        with self._share(tenant).writing():
+            return self._one(self._writers, statement)
 
     @contextmanager
     def writing(self, tenant: int) -> Iterator[Connection]:
         """Be in a transaction that sees and changes the rows of a tenant alone. Raises UnavailableError."""
         with (
-            self._share(tenant).writing(), _told(), self._writers.connection() as connection,
+            self._share(tenant).writing(), self._borrowed(self._writers) as connection,
             connection.transaction(),
         ):  # fmt: skip
             connection.execute(_ENTER, [str(tenant)])
             yield connection
 
     @contextmanager
-    def owning(self) -> Iterator[Connection]:
-        """Have a connection of the tables' owner, which commits each statement. Raises UnavailableError."""
-        with _told(), self._writers.connection() as connection:
+    def owning(self, *, silence: float | None = None) -> Iterator[Connection]:
+        """Have a connection of the tables' owner, which commits each statement.
+
+        Args:
+            silence: seconds without a word after which the database counts as gone, where a statement takes
+                longer than those of requests.
+
+        Raises:
+            UnavailableError: the database did not answer.
+        """
+        with self._borrowed(self._writers, silence) as connection:
             yield connection
+
+    @contextmanager
+    def _borrowed(self, pool: Pool, silence: float | None = None) -> Iterator[HeardConnection]:
+        with _told(), self._outage.trying():
+            try:
+                with pool.connection() as connection:
+                    connection.silence = self._silence if silence is None else silence
+                    yield connection
+            except SilentError:
+                pool.drain()  # the others lead to the same machine
+                raise
+
+    def _run(self, pool: Pool, tenant: int | None, statements: Sequence[Statement]) -> list[Rows]:
+        with self._borrowed(pool) as connection:
+            with connection.pipeline():
+                connection.execute("BEGIN")
+                connection.execute(_ENTER, ["" if tenant is None else str(tenant)])
+                cursors = [
+                    connection.execute(text.encode(), values, binary=True) for text, values in statements
+                ]
+                connection.execute("COMMIT")
+            return [cursor.fetchall() if cursor.description else [] for cursor in cursors]
+
+    def _one(self, pool: Pool, statement: Statement) -> Rows:
+        with self._borrowed(pool) as connection:
+            return connection.execute(statement.text.encode(), statement.values, binary=True).fetchall()
+
+    def _pool(self, name: str, most: int) -> Pool:
+        return ConnectionPool(
+            self.url, name=name, connection_class=HeardConnection, min_size=1, max_size=most,
+            timeout=_WAIT_SECONDS, open=True, max_idle=300, kwargs=_settings(self.url),
+            reconnect_timeout=_RECONNECT_SECONDS, reconnect_failed=lambda _: self._outage.begin(),
+        )  # fmt: skip
 
     def _share(self, tenant: int | None) -> Share:
         return self._shares.setdefault(tenant, Share())
@@ -127,21 +190,15 @@ class Database:
         return sum(int(pool.get_stats().get("requests_waiting", 0)) for pool in pools)
 
 
-def _pool(url: str, most: int) -> ConnectionPool[Connection]:
-    return ConnectionPool(
-        url, min_size=1, max_size=most, timeout=_WAIT_SECONDS, open=True, max_idle=300,
-        kwargs={**_NETWORK, "autocommit": True}, reconnect_timeout=_RECONNECT_SECONDS,
-    )  # fmt: skip
+def _settings(url: str) -> dict[str, Any]:
+    """Return what connections are made with.
 
-
-def _run(pool: ConnectionPool[Connection], tenant: int | None, statements: Sequence[Statement]) -> list[Rows]:
-    with _told(), pool.connection() as connection:
-        with connection.pipeline():
-            connection.execute("BEGIN")
-            connection.execute(_ENTER, ["" if tenant is None else str(tenant)])
-            cursors = [connection.execute(text.encode(), values) for text, values in statements]
-            connection.execute("COMMIT")
-        return [cursor.fetchall() if cursor.description else [] for cursor in cursors]
+    Behind a pooler such as pgbouncer each transaction may have another session, so that no statement stays
+    prepared.
+    """
+    own = psycopg.conninfo.conninfo_to_dict(url)
+    network = {name: value for name, value in _NETWORK.items() if name not in own}
+    return {**network, "autocommit": True, "prepare_threshold": None}
 
 
 @contextmanager
@@ -149,7 +206,13 @@ def _told() -> Iterator[None]:
     """Turn what a database says into errors that say what to do; no text of a memory is in them."""
     try:
         yield
+    except SilentError as error:
+        raise UnavailableError(f"the database does not answer ({error}); try again") from error
     except psycopg.Error as error:
+        if _POOLER in str(error):
+            raise UsageError(
+                "this needs the address of PostgreSQL itself, not that of a pooler such as pgbouncer"
+            ) from error
         raise _translated(error) from error
 
 
@@ -188,13 +251,28 @@ def check_url(url: str) -> None:
 
 @contextmanager
 def connect(url: str) -> Iterator[Connection]:
-    """Have one connection that commits each statement, for administration.
+    """Be in one transaction of an administrator, who sees the rows of all tenants: all is done, or nothing.
+
+    Nothing is set for longer than the transaction, so that a pooler may lie between.
 
     Raises:
         UsageError: this is no address of a database.
         UnavailableError: it does not answer.
     """
-    check_url(url)
-    with _told(), psycopg.connect(url, autocommit=True, connect_timeout=10) as connection:
-        connection.execute("SELECT set_config('mnemark.administration', 'on', false)")
+    with connect_each(url) as connection, connection.transaction():
+        administer(connection)
         yield connection
+
+
+@contextmanager
+def connect_each(url: str, **settings: Any) -> Iterator[Connection]:
+    """Have a connection that commits each statement; raises as `connect`. `settings` are those of libpq."""
+    check_url(url)
+    known = {**_settings(url), **settings}
+    with _told(), psycopg.connect(url, **known) as connection:
+        yield connection
+
+
+def administer(connection: Connection) -> None:
+    """See the rows of all tenants for the rest of the transaction."""
+    connection.execute("SELECT set_config('mnemark.administration', 'on', true)")

@@ -65,7 +65,8 @@ class FollowedFolder(Folder):
     def fill(self) -> frozenset[str]:
         """Make the files of a new, empty folder, and return their paths. Raises UnavailableError."""
         with self._applying:
-            platform.write_private(private_folder(self.root) / SALT_FILE, self._rows.salt())
+            self.name, salt = self._rows.about()
+            platform.write_private(private_folder(self.root) / SALT_FILE, salt)
             self.seq, files = self._rows.whole()
             self.clean = self.seq
             made = set[Path]()
@@ -134,10 +135,10 @@ class FollowedFolder(Folder):
         files, sent = ChangedFiles(), False
         try:
             with workspace_lock(self.root, timeout):
-                lease = self._rows.lease(timeout)
+                lease, newer = self._rows.lease(timeout, after=self.seq)
                 try:
                     with self._renewals.holding(self._rows, lease):
-                        self.pull()
+                        self._follow(newer)
                         self._open.files = self._changing = files
                         try:
                             yield files
@@ -187,9 +188,7 @@ class FollowedFolder(Folder):
         """
         if seq is not None and self.seq >= seq and not self._spoiled:
             return
-        with self._applying:
-            self._mend()
-        self._apply(self._rows.newer(self.seq))
+        self._follow(self._rows.newer(self.seq))
 
     def catch_up(self, seq: int | None = None) -> Sequence[tuple[str, int]]:
         """Return (path, size) of what others wrote since the last call, as far as a request has read rows."""
@@ -198,6 +197,11 @@ class FollowedFolder(Folder):
         with self._applying:
             news, self._news = self._news, []
         return news
+
+    def _follow(self, newer: Sequence[Part]) -> None:
+        with self._applying:
+            self._mend()
+        self._apply(newer)
 
     def _apply(self, parts: Sequence[Part], *, own: int = 0) -> None:
         """Write what rows say to the files; those that are known are left out."""

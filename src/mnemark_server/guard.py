@@ -1,13 +1,8 @@
 """Let in who has a key: it names the memory, and what may be done there; nothing in a request does."""
 
-import asyncio
-import hashlib
 import re
-import time
-from collections import OrderedDict
-from collections.abc import Awaitable, Callable, MutableMapping
-from contextlib import suppress
-from typing import Any, Final, NamedTuple
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
 
 import msgspec
 
@@ -26,14 +21,19 @@ from mnemark_interfaces.http.guard import (
     replayed,
 )
 from mnemark_interfaces.tools import BY_NAME
-from mnemark_server.database import Database, Statement, UnavailableError
+from mnemark_server.access import Access, Keys
+from mnemark_server.database import UnavailableError
+from mnemark_server.issuer import METADATA, SCOPE
 from mnemark_server.limits import Limits
 from mnemark_server.metrics import Metrics
 
-OPEN: Final = frozenset({"/livez", "/readyz", "/metrics", "/openapi.json"})
-"""Paths that need no key."""
-_ROUTES: Final = OPEN | {
-    "/mcp",
+OPEN: Final = ("/livez", "/readyz", "/metrics", "/openapi.json", METADATA)
+"""Paths that need no key, and all below them."""
+_MCP: Final = "/mcp"
+_CALL: Final = "tools/call"
+_ROUTES: Final = {
+    *OPEN,
+    _MCP,
     *(f"/v1/{one.name}" for one in CALLS),
     *(f"/v1/tools/{one}" for one in BY_NAME),
     *(f"/hook/{one}" for one in EVENTS),
@@ -52,67 +52,24 @@ _READS: Final = frozenset(
     }
 )
 """What a key for reading may ask for."""
-_KNOWN_SECONDS: Final = 10.0
-"""How long a key counts as it was, so that one that is taken back works no longer than this."""
-_MOST_KNOWN: Final = 10_000
-_BEARER: Final = re.compile(rb"[Bb]earer +([!-~]{1,200}) *")
+_BEARER: Final = re.compile(rb"[Bb]earer +([!-~]{1,8192}) *")
 _FIELDS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
-
-
-class TenantKey(NamedTuple):
-    """What a key opens."""
-
-    tenant: int
-    name: str
-    state: str
-    scopes: tuple[str, ...]
-    limits: MutableMapping[str, Any]
-
-
-class Keys:
-    """The keys of clients, as the database has them, remembered for a moment. Thread-safe."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._known: OrderedDict[bytes, tuple[float, TenantKey | None]] = OrderedDict()
-
-    async def opened_by(self, token: bytes) -> TenantKey | None:
-        """Return what a key opens; None for one that is unknown or over. Raises UnavailableError.
-
-        One that is remembered waits for no other that has to be looked up.
-        """
-        digest = hash_of(token)
-        known = self._known.get(digest)
-        if known is not None and known[0] > time.monotonic():
-            return known[1]
-        return await asyncio.to_thread(self._find, digest)
-
-    def _find(self, digest: bytes) -> TenantKey | None:
-        statement = Statement("SELECT tenant, name, state, scopes, limits FROM mnemark.of_key(%s)", [digest])
-        ((row,),) = self._database.read(None, statement)
-        found = None if row[0] is None else TenantKey(row[0], row[1], row[2], tuple(row[3]), row[4])
-        self._known[digest] = time.monotonic() + _KNOWN_SECONDS, found
-        while len(self._known) > _MOST_KNOWN:
-            with suppress(KeyError):  # another thread was first
-                self._known.popitem(last=False)
-        return found
-
-
-def hash_of(token: bytes) -> bytes:
-    """Return what is kept of a key: it is random and long, so that a plain hash tells nothing of it."""
-    return hashlib.sha256(token).digest()
 
 
 class KeyGuard:
     """ASGI middleware that passes what a key allows to `app`, with the number of its memory."""
 
-    def __init__(self, app: App, keys: Keys, limits: Limits, metrics: Metrics, activity: Activity) -> None:
+    def __init__(
+        self, app: App, keys: Keys, limits: Limits, metrics: Metrics, activity: Activity, *,
+        challenge: str = "",
+    ) -> None:  # fmt: skip
         self._app = app
         self._keys = keys
         self._limits = limits
         self._metrics = metrics
         self._activity = activity
+        self._challenge = challenge or "Bearer"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse a request, or pass it on."""
@@ -120,7 +77,7 @@ class KeyGuard:
             await self._app(scope, receive, send)
             return
         with self._metrics.request(route_of(scope["path"])) as seen:
-            if scope["path"] in OPEN:
+            if scope["path"].startswith(OPEN):
                 await self._app(scope, receive, seen.sending(send))
                 return
             await self._with_key(scope, receive, seen.sending(send))
@@ -137,11 +94,10 @@ class KeyGuard:
         if isinstance(body, Refusal):
             await refuse(receive, send, body, "")
             return
-        if scope["path"] != "/mcp":
-            body = _for_tenant(body, found.tenant)
-            if isinstance(body, Refusal):
-                await refuse(replayed(b"", receive), send, body, "")  # it was received
-                return
+        body = self._within_scope(scope["path"], found, body)
+        if isinstance(body, Refusal):
+            await refuse(replayed(b"", receive), send, body, "")  # it was received
+            return
         scope["headers"] = [
             *((name, value) for name, value in scope["headers"] if name != b"mnemark-workspace"),
             (b"mnemark-workspace", str(found.tenant).encode()),
@@ -151,25 +107,54 @@ class KeyGuard:
         with self._activity.request():
             await self._app(scope, replayed(body, receive), send)
 
-    async def _allowed(self, scope: Scope) -> TenantKey | Refusal:
+    async def _allowed(self, scope: Scope) -> Access | Refusal:
         path: str = scope["path"]
         given = [value for name, value in scope["headers"] if name.lower() == b"authorization"]
         token = _BEARER.fullmatch(given[0]) if len(given) == 1 else None
         key = None if token is None else await self._keys.opened_by(token[1])
         if key is None:
-            return Refusal(401, "key", "send the key of a memory: Authorization: Bearer KEY")
+            told = "send the key of a memory: Authorization: Bearer KEY"
+            return Refusal(401, "key", told, challenge=self._challenge)
         if key.state != "active":
             return Refusal(403, "suspended", "this memory is suspended; ask whoever runs this server")
         if path.startswith(_ONE_MACHINE):
             return Refusal(
                 501, "one_machine", f"{path} is of one machine; a server has /v1, /v1/tools, /hook and /mcp"
             )
-        if "write" not in key.scopes and path not in _READS:
-            return Refusal(403, "scope", "this key may only read")
-        wait = self._limits.wait(key.tenant, key.limits)
+        wait = await self._limits.wait(key.tenant, key.limits)
         if wait > 0:
             return Refusal(429, "limit", f"too many requests; try again in {wait:.0f} s", retry=round(wait))
         return key
+
+    def _within_scope(self, path: str, key: Access, body: bytes) -> bytes | Refusal:
+        """Return the body of a request that a key allows, with the memory that it is for."""
+        needed = "read" if (_only_reads(body) if path == _MCP else path in _READS) else "write"
+        if needed not in key.scopes:
+            told = "this key may only read" if "read" in key.scopes else "this token allows nothing here"
+            asked = f'{self._challenge}{"," if " " in self._challenge else ""} error="insufficient_scope"'
+            return Refusal(
+                403,
+                "scope",
+                told,
+                challenge=f'{asked}, scope="{SCOPE.format("read")} {SCOPE.format("write")}"',
+            )
+        return body if path == _MCP else _for_tenant(body, key.tenant)
+
+
+def _only_reads(body: bytes) -> bool:
+    """Whether a message of MCP, or each of several, calls no tool that changes something."""
+    try:
+        messages = msgspec.json.decode(body, type=_Message | list[_Message])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
+    calls = [one for one in (messages if isinstance(messages, list) else [messages]) if one.method == _CALL]
+    tools = [BY_NAME.get(str(one.params.get("name"))) for one in calls]
+    return all(tool is not None and tool.reads for tool in tools)
+
+
+class _Message(msgspec.Struct):
+    method: str = ""
+    params: dict[str, Any] = {}
 
 
 def route_of(path: str) -> str:

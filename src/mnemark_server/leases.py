@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from mnemark.errors import MnemarkError
+from mnemark_server.database import said
 from mnemark_server.repeating import Repeating
 from mnemark_server.rows import LEASE_SECONDS, Lease, TenantRows
 
@@ -45,4 +46,4 @@ class Renewals:
             try:
                 rows.renew(lease)
             except MnemarkError as error:  # the next time, or another node takes over
-                _log.warning("a lease was not renewed: %s", error)
+                _log.warning("a lease was not renewed: %s", said(error))

@@ -5,7 +5,7 @@ from importlib import resources
 from typing import Final, NamedTuple
 
 from mnemark.errors import NewerFormatError
-from mnemark_server.database import Connection
+from mnemark_server.database import Connection, administer
 
 _LOCK: Final = 0x6D6E656D  # "mnem"
 """The advisory lock that one migration at a time holds."""
@@ -46,26 +46,27 @@ def migrate(connection: Connection) -> list[Migration]:
     this version does not know.
     """
     done: list[Migration] = []
-    connection.execute("SELECT pg_advisory_lock(%s)", [_LOCK])
-    try:
-        connection.execute("CREATE SCHEMA IF NOT EXISTS mnemark")
-        connection.execute(
-            "CREATE TABLE IF NOT EXISTS mnemark.migrations (number int PRIMARY KEY, name text NOT NULL,"
-            " applied timestamptz NOT NULL DEFAULT now())"
-        )
-        there = check(connection)
-        for one in migrations():
-            if one.number not in there:
-                with connection.transaction():
-                    connection.execute(one.sql.encode())
-                    connection.execute(
-                        "INSERT INTO mnemark.migrations (number, name) VALUES (%s, %s)",
-                        [one.number, one.name],
-                    )
+    for one in migrations():
+        with connection.transaction():
+            if one.number not in _prepared(connection):
+                administer(connection)
+                connection.execute(one.sql.encode())
+                connection.execute(
+                    "INSERT INTO mnemark.migrations (number, name) VALUES (%s, %s)", [one.number, one.name]
+                )
                 done.append(one)
-    finally:
-        connection.execute("SELECT pg_advisory_unlock(%s)", [_LOCK])
     return done
+
+
+def _prepared(connection: Connection) -> set[int]:
+    """Return the steps that a database has, which no other process changes until the transaction ends."""
+    connection.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
+    connection.execute("CREATE SCHEMA IF NOT EXISTS mnemark")
+    connection.execute(
+        "CREATE TABLE IF NOT EXISTS mnemark.migrations (number int PRIMARY KEY, name text NOT NULL,"
+        " applied timestamptz NOT NULL DEFAULT now())"
+    )
+    return check(connection)
 
 
 def missing(connection: Connection) -> list[Migration]:

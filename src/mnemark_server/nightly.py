@@ -6,7 +6,7 @@ from datetime import date, datetime
 from typing import Final
 
 from mnemark.errors import MnemarkError
-from mnemark_server.database import Database, Statement
+from mnemark_server.database import Database, Statement, said
 from mnemark_server.node import Tenants
 from mnemark_server.repeating import Repeating
 
@@ -53,5 +53,5 @@ class Nightly:
             with self._tenants.lease(str(row[0]), active=False) as at:
                 at.memory.consolidate()
         except MnemarkError as error:
-            _log.warning("a memory was not consolidated: %s", error)
+            _log.warning("a memory was not consolidated: %s", said(error))
         return True

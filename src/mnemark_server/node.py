@@ -12,16 +12,19 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from pathlib import Path
 from typing import Final
 
+from msgspec.structs import replace
+
 from mnemark.errors import BusyError, MnemarkError, NotFoundError, UsageError
 from mnemark.files import platform, trust
-from mnemark.files.config import load
+from mnemark.files.config import load, with_changes
 from mnemark.files.disk_errors import raise_translated
 from mnemark.index.adopt import adopt
 from mnemark.memory.memory import Memory
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark_interfaces.http.pool import PooledWorkspace, Workspaces
 from mnemark_server import packs
-from mnemark_server.database import Database, Statement
+from mnemark_server.bookkeeping import SharedState
+from mnemark_server.database import Database, Statement, said
 from mnemark_server.followed import FollowedFolder
 from mnemark_server.leases import Renewals
 from mnemark_server.repeating import Repeating
@@ -100,13 +103,16 @@ class Tenants(Workspaces):
             opened.finish()
             yield opened
 
+    def stamp(self, root: Path) -> None:
+        """Return None: nobody but this node changes a folder, and its settings are read when it is opened."""
+
     def make(self, root: Path) -> PooledWorkspace:
         """Open a tenant's memory; its folder is made from its rows if it is not here."""
         self._drop_folders(but=root)
         with self._filling():
             folder = self._used(root)
             try:
-                return _Followed(root, folder, closed=self._ended)
+                return _Followed(root, folder, self._database, closed=self._ended)
             except BaseException:
                 self._closed_one(root)
                 raise
@@ -123,7 +129,7 @@ class Tenants(Workspaces):
                 folder.pull()
                 return folder
             _clear(root)
-            trust.trust_new(root)
+            trust.host(root)
             rows = TenantRows(self._database, int(root.name), self.node)
             folder = FollowedFolder(root, rows, self._renewals)
             folder.rewrote = self._scrubber.want
@@ -149,7 +155,7 @@ class Tenants(Workspaces):
                     packs.save(self._database, int(root.name), folder.seq, folder.clean, data)
                 folder.packed = folder.seq
         except (MnemarkError, OSError) as error:  # it is derived again where it is needed
-            _log.warning("what was derived of memory %s is not kept: %s", root.name, error)
+            _log.warning("what was derived of memory %s is not kept: %s", root.name, said(error))
         finally:
             self._closed_one(root)
 
@@ -237,10 +243,15 @@ class _Followed(PooledWorkspace):
 
     one_machine = False
 
-    def __init__(self, root: Path, folder: FollowedFolder, *, closed: Callable[[Path], None]) -> None:
+    def __init__(
+        self, root: Path, folder: FollowedFolder, database: Database, *, closed: Callable[[Path], None]
+    ) -> None:  # fmt: skip
         def opened(_: Path) -> Memory:
+            state, settings = SharedState(root, database, int(root.name)), load(root)
+            if settings.llm.active:
+                settings = with_changes(settings, {"llm": replace(settings.llm, **state.budget())})
             return Memory(OpenWorkspace(
-                root, load(root), readonly=False, embedder=None, machine=JOURNAL, truth=folder,
+                root, settings, readonly=False, embedder=None, machine=JOURNAL, truth=folder, state=state,
             ))  # fmt: skip
 
         super().__init__(root, watching=False, allowed=(root,), open_memory=opened)

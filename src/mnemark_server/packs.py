@@ -3,6 +3,7 @@
 A pack is never the truth: an index that is older than the files is brought up to date when it is opened.
 """
 
+import gzip
 import io
 import tarfile
 from pathlib import Path
@@ -30,7 +31,8 @@ def pack(root: Path) -> bytes:
 
 def unpack(root: Path, data: bytes) -> None:
     """Put what a pack has into a folder that is not open yet."""
-    with tarfile.open(fileobj=io.BytesIO(data), mode="r:gz") as archive:
+    # At once: to unpack it piece by piece takes three times as long.
+    with tarfile.open(fileobj=io.BytesIO(gzip.decompress(data))) as archive:
         archive.extractall(private_folder(root), filter="data")
 
 
@@ -53,10 +55,12 @@ def load(database: Database, tenant: int) -> tuple[bytes, frozenset[str]]:
 
     Raises UnavailableError.
     """
-    statement = "SELECT seq, data FROM mnemark.packs WHERE tenant = %s AND fingerprint = %s"
-    (found,) = database.read(tenant, Statement(statement, [tenant, __version__]))
-    if not found:
-        return b"", frozenset()
-    changed = "SELECT DISTINCT path FROM mnemark.parts WHERE tenant = %s AND seq > %s"
-    (paths,) = database.read(tenant, Statement(changed, [tenant, found[0][0]]))
-    return bytes(found[0][1]), frozenset(path for (path,) in paths)
+    which = "FROM mnemark.packs WHERE tenant = %s AND fingerprint = %s"
+    changed = f"SELECT DISTINCT path FROM mnemark.parts WHERE tenant = %s AND seq > (SELECT seq {which})"  # noqa: S608 - ours
+    found, paths = database.read(
+        tenant,
+        Statement(f"SELECT data {which}", [tenant, __version__]),
+        Statement(changed, [tenant, tenant, __version__]),
+    )
+    data = bytes(found[0][0]) if found else b""
+    return data, frozenset(path for (path,) in paths)

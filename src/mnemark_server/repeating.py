@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable
 
 from mnemark.errors import MnemarkError
+from mnemark_server.database import said
 
 _log = logging.getLogger("mnemark.server")
 
@@ -43,4 +44,4 @@ class Repeating:
             try:
                 self._job()
             except MnemarkError as error:
-                _log.warning("%s: %s; tried again in a moment", self._thread.name, error)
+                _log.warning("%s: %s; tried again in a moment", self._thread.name, said(error))

@@ -80,32 +80,31 @@ class TenantRows:
         raise AssertionError("unreachable")
 
     def _append(self, path: str, header: bytes, body: bytes, ids: Sequence[str], after: int) -> Appended:
-        made, newer = self._database.write(
-            self.tenant,
-            Statement(
-                "SELECT new_seq, starts, known FROM mnemark.append(%s, %s, %s, %s)",
-                [path, header, body, list(ids)],
-            ),
-            self._after(after),
+        values = [self.tenant, path, header, body, list(ids), after]
+        (made, *newer) = self._database.tell(
+            self.tenant, Statement("SELECT * FROM mnemark.append_to(%s, %s, %s, %s, %s, %s)", values)
         )
-        ((seq, starts, known),) = made
-        return Appended(seq, starts or 0, frozenset(known or ()), list(map(_part, newer)))
-
-    def _after(self, seq: int) -> Statement:
-        return Statement(f"{_PART} WHERE tenant = %s AND seq > %s ORDER BY seq", [self.tenant, seq])
+        known, seq, _, starts, *_ = made
+        return Appended(seq, starts or 0, frozenset(known or ()), [_part(row[1:]) for row in newer])
 
     def newer(self, after: int) -> list[Part]:
         """Return all rows after `after`, in their order. Raises UnavailableError."""
-        (rows,) = self._database.read(self.tenant, self._after(after))
-        return list(map(_part, rows))
+        statement = Statement("SELECT * FROM mnemark.newer(%s, %s)", [self.tenant, after])
+        return list(map(_part, self._database.ask(self.tenant, statement)))
 
-    def salt(self) -> bytes:
-        """Return the salt of the memory's redaction marks. Raises NotFoundError, UnavailableError."""
-        statement = Statement("SELECT salt FROM mnemark.heads WHERE tenant = %s", [self.tenant])
-        (found,) = self._database.read(self.tenant, statement)
+    def about(self) -> tuple[str, bytes]:
+        """Return the memory's name and the salt of its redaction marks.
+
+        Raises NotFoundError, UnavailableError.
+        """
+        found, ((name, _),) = self._database.read(
+            self.tenant,
+            Statement("SELECT salt FROM mnemark.heads WHERE tenant = %s", [self.tenant]),
+            Statement("SELECT name, limits FROM mnemark.myself()", []),
+        )
         if not found:
             raise NotFoundError("there is no such memory on this server")
-        return bytes(found[0][0])
+        return name, bytes(found[0][0])
 
     def whole(self, paths: Iterable[str] | None = None) -> tuple[int, dict[str, bytes | None]]:
         """Return how far the truth goes at least, and what these files hold, or all; None for a gone one.
@@ -131,8 +130,8 @@ class TenantRows:
         }
         return (head[0][0] if head else 0), found
 
-    def lease(self, timeout: float) -> Lease:
-        """Take the lease; wait for a node that has it.
+    def lease(self, timeout: float, *, after: int) -> tuple[Lease, list[Part]]:
+        """Take the lease, and read all rows after `after`; wait for a node that has it.
 
         Raises:
             BusyError: it still has it after `timeout` seconds.
@@ -141,22 +140,18 @@ class TenantRows:
         """
         deadline = time.monotonic() + timeout
         while True:
-            found, there = self._database.write(
+            found = self._database.tell(
                 self.tenant,
                 Statement(
-                    "UPDATE mnemark.heads SET epoch = epoch + 1, lease_owner = %s,"
-                    " lease_until = clock_timestamp() + make_interval(secs => %s)"
-                    " WHERE tenant = %s AND (lease_owner IN ('', %s) OR lease_until < clock_timestamp())"
-                    " RETURNING epoch, erased",
-                    # Its own lease is one that it could not end: it makes one change of a tenant at a time.
-                    [self._node, LEASE_SECONDS, self.tenant, self._node],
+                    "SELECT * FROM mnemark.lease(%s, %s, %s, %s)",
+                    [self.tenant, self._node, LEASE_SECONDS, after],
                 ),
-                Statement("SELECT seq FROM mnemark.heads WHERE tenant = %s", [self.tenant]),
             )
-            if not there:
+            if not found:
                 raise NotFoundError("this memory was deleted")
-            if found:
-                return Lease(*found[0])
+            (epoch, erased, *_), *newer = found
+            if epoch is not None:
+                return Lease(epoch, erased), [_part(row[2:]) for row in newer]
             if time.monotonic() > deadline:
                 raise BusyError("another node is changing this memory; try again")
             time.sleep(_RETRY_SECONDS)

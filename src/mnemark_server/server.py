@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+import msgspec
 import uvicorn
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -20,9 +21,12 @@ from mnemark.retrieval.searcher import load_words
 from mnemark_agents.server import WHO
 from mnemark_interfaces.http.app import Api
 from mnemark_interfaces.http.guard import Activity
+from mnemark_server.access import Access, Keys
 from mnemark_server.database import Database, connect
-from mnemark_server.guard import KeyGuard, Keys, TenantKey
+from mnemark_server.guard import KeyGuard
+from mnemark_server.issuer import METADATA, Issuer
 from mnemark_server.limits import Limits
+from mnemark_server.logs import RequestLog
 from mnemark_server.metrics import Metrics
 from mnemark_server.migrations import missing
 from mnemark_server.nightly import Nightly
@@ -43,6 +47,10 @@ class Settings(NamedTuple):
     folder: Path | None = None
     """Where the folders of tenants are made; a temporary one by default. It is this node's alone."""
     most_open: int = MOST_OPEN
+    url: str = ""
+    """The address under which people and programs reach this server."""
+    issuer: str = ""
+    """The server of identities whose tokens are accepted beside keys; with `url`."""
 
 
 class Node:
@@ -57,16 +65,22 @@ class Node:
         self.activity = Activity()
         self.draining = False
         self.nightly = Nightly(self.database, self.tenants)
+        self.issuer = Issuer(settings.issuer, settings.url) if settings.issuer else None
         self._api = Api(self.tenants, self.activity, pages=False)
 
-    def app(self, around: Callable[[], Any]) -> KeyGuard:
+    def app(self, around: Callable[[], Any]) -> RequestLog:
         """Return the application, which runs inside of `around`, behind its guard."""
         app = self._api.app(around)
         app.routes[:0] = [
             Route("/livez", self._live, methods=["GET"]), Route("/readyz", self._ready, methods=["GET"]),
             Route("/metrics", self._metrics, methods=["GET"]), Route(WHO, _who, methods=["POST"]),
+            *(Route(f"{METADATA}{path}", self._resource, methods=["GET"]) for path in ("", "/mcp")),
         ]  # fmt: skip
-        return KeyGuard(app, Keys(self.database), Limits(), self.metrics, self.activity)
+        guard = KeyGuard(
+            app, Keys(self.database, self.issuer), Limits(self.database), self.metrics, self.activity,
+            challenge=self.issuer.challenge() if self.issuer is not None else "",
+        )  # fmt: skip
+        return RequestLog(guard)
 
     async def _live(self, _: Request) -> Response:
         return Response("alive\n", media_type="text/plain")
@@ -83,6 +97,11 @@ class Node:
             return str(error)
         return "the database is not migrated; run `mnemark db migrate`" if lacking else ""
 
+    async def _resource(self, _: Request) -> Response:
+        if self.issuer is None:
+            return Response("this server accepts keys alone\n", 404, media_type="text/plain")
+        return Response(msgspec.json.encode(self.issuer.metadata()), media_type="application/json")
+
     async def _metrics(self, _: Request) -> Response:
         text = await asyncio.to_thread(self.metrics.text, self.tenants, self.database)
         return Response(text, media_type="text/plain; version=0.0.4")
@@ -90,16 +109,17 @@ class Node:
 
 async def _who(request: Request) -> Response:
     """Say whose memory a key opens, and what it may do there."""
-    key: TenantKey = request.scope["mnemark.key"]
+    key: Access = request.scope["mnemark.key"]
     return JSONResponse({"memory": key.name, "scopes": key.scopes})
 
 
 class _Server(uvicorn.Server):
     """A server that ends with `run`: uvicorn ends the process by its signal, before it has cleaned up."""
 
-    def __init__(self, config: uvicorn.Config, node: Node) -> None:
+    def __init__(self, config: uvicorn.Config, node: Node, on_ready: Callable[[], None]) -> None:
         super().__init__(config)
         self._node = node
+        self._on_ready = on_ready
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -111,6 +131,11 @@ class _Server(uvicorn.Server):
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
+
+    async def startup(self, sockets: Any = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._on_ready()
 
     async def shutdown(self, sockets: Any = None) -> None:
         self._node.draining = True
@@ -138,7 +163,6 @@ def serve(settings: Settings, *, on_ready: Callable[[str], None]) -> None:
 
         @contextlib.asynccontextmanager
         async def alive() -> AsyncIterator[None]:
-            on_ready(f"http://{settings.host}:{settings.port}")
             node.nightly.start()
             yield
             await asyncio.to_thread(node.nightly.close)
@@ -149,7 +173,7 @@ def serve(settings: Settings, *, on_ready: Callable[[str], None]) -> None:
             date_header=False, timeout_keep_alive=30, timeout_graceful_shutdown=DRAIN_SECONDS,
             proxy_headers=False,
         )  # fmt: skip
-        server = _Server(config, node)
+        server = _Server(config, node, lambda: on_ready(f"http://{settings.host}:{settings.port}"))
         server.run()
         if not server.started:
             raise MnemarkError(f"cannot listen on {settings.host}:{settings.port}; see the messages above")

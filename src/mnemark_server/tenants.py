@@ -11,12 +11,11 @@ from psycopg.types.json import Jsonb
 from mnemark.errors import NotFoundError, UsageError
 from mnemark.files.secrets import SALT_BYTES
 from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark_server.access import SCOPES, hash_of
 from mnemark_server.database import Connection
-from mnemark_server.guard import hash_of
-from mnemark_server.scrubber import vacuum
 
 _NAME: Final = lazy_pattern(r"[a-z0-9][a-z0-9._-]{0,62}\Z")
-_SCOPES: Final = ("read", "write")
+
 _MOST_KEYS: Final = 2
 """Keys of a memory that work at a time: the one in use, and the one that takes over."""
 _REMAINS: Final = (
@@ -100,7 +99,10 @@ def set_state(connection: Connection, name: str, state: str) -> None:
 
 
 def delete(connection: Connection, name: str) -> Deleted:
-    """Delete a memory with all its rows, and return the receipt, which is kept. Raises NotFoundError."""
+    """Delete a memory with all its rows, and return the receipt, which is kept. Raises NotFoundError.
+
+    After the transaction, `scrubber.vacuum` clears them from the tables.
+    """
     tenant = number_of(connection, name)
     with connection.transaction():
         row = connection.execute(
@@ -113,12 +115,11 @@ def delete(connection: Connection, name: str) -> Deleted:
             connection.execute(f"DELETE FROM mnemark.{table} WHERE tenant = %s", [tenant])  # noqa: S608 - ours
         what: dict[str, Any] = msgspec.to_builtins(found)
         connection.execute("INSERT INTO mnemark.receipts (name, what) VALUES (%s, %s)", [name, Jsonb(what)])
-    vacuum(connection)
     return found
 
 
 def add_key(
-    connection: Connection, tenant: str, name: str, *, scopes: tuple[str, ...] = _SCOPES, days: int = 0
+    connection: Connection, tenant: str, name: str, *, scopes: tuple[str, ...] = SCOPES, days: int = 0
 ) -> str:
     """Make a key, and return it: it is shown this once.
 
@@ -133,8 +134,8 @@ def add_key(
         NotFoundError: there is no such memory.
         UsageError: the memory has two keys, or one of that name; a scope is unknown.
     """
-    if not scopes or not set(scopes) <= set(_SCOPES):
-        raise UsageError(f"unknown scope in {', '.join(scopes) or 'nothing'}; scopes: {', '.join(_SCOPES)}")
+    if not scopes or not set(scopes) <= set(SCOPES):
+        raise UsageError(f"unknown scope in {', '.join(scopes) or 'nothing'}; scopes: {', '.join(SCOPES)}")
     number = number_of(connection, tenant)
     key = f"mnk_{secrets.token_urlsafe(32)}"
     expires = datetime.now(UTC) + timedelta(days=days) if days else None

@@ -231,6 +231,8 @@ db tenants create
 db tenants nonsense ann
 db keys
 db keys ann add
+db limits ann calls_per_day=many
+db people ann add
 serve --database postgresql://nobody@127.0.0.1:1/nothing
 connect --check
 connect nonsense

@@ -27,15 +27,21 @@ def postgres() -> Iterator[Postgres]:
         found.stop("immediate")
 
 
-@pytest.fixture
-def url(postgres: Postgres) -> str:
-    """A migrated database with two memories, "ann" and "bob", whose numbers are 1 and 2."""
-    found = postgres.database("mnemark_test")
-    with connect(found) as connection:
+@pytest.fixture(scope="session")
+def migrated(postgres: Postgres) -> str:
+    """The name of a migrated database with two memories, "ann" and "bob", whose numbers are 1 and 2."""
+    name = "mnemark_template"
+    with connect(postgres.database(name)) as connection:
         migrate(connection)
         tenants.create(connection, "ann")
         tenants.create(connection, "bob")
-    return found
+    return name
+
+
+@pytest.fixture
+def url(postgres: Postgres, migrated: str) -> str:
+    """A database as `migrated` says, for one test."""
+    return postgres.database("mnemark_test", like=migrated)
 
 
 @pytest.fixture

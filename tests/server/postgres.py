@@ -53,13 +53,13 @@ class Postgres:
         """Stop it; "immediate" is as if it were killed."""
         self._run("pg_ctl", "-D", str(self.data), "-m", how, "-w", "stop")
 
-    def database(self, name: str) -> str:
-        """Make an empty database, and return its address."""
+    def database(self, name: str, *, like: str = "template1") -> str:
+        """Make a database that is empty, or has what another has, and return its address."""
         import psycopg
 
         with psycopg.connect(self.url, autocommit=True) as connection:
             connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)'.encode())
-            connection.execute(f'CREATE DATABASE "{name}"'.encode())
+            connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{like}"'.encode())
         return f"postgresql://postgres@127.0.0.1:{self.port}/{name}"
 
     def _run(self, program: str, *arguments: str) -> None:

@@ -312,7 +312,7 @@ def test_a_node_that_stands_still_while_it_sends_lets_go_of_the_row(
         put(self, *given)
 
     monkeypatch.setattr(TenantRows, "_put", stop)
-    lease = stopped.lease(1)
+    lease, _ = stopped.lease(1, after=0)
     failed: list[MnemarkError] = []
 
     def send() -> None:

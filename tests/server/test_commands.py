@@ -28,6 +28,10 @@ def test_a_memory_is_made_used_up_and_deleted(postgres: Postgres) -> None:
         return json.loads(ran.stdout)
 
     assert db(url, "tenants").stderr.endswith("run `mnemark db migrate`\n")
+    lacking = db(url, "status", "--json")
+    assert lacking.returncode == 8
+    assert json.loads(lacking.stdout)["missing"][0].startswith("1 ")
+    assert lacking.stderr.endswith("run `mnemark db migrate`\n")
     applied = done("migrate")["applied"]
     assert applied[0].startswith("1 ")
     assert done("migrate") == {"applied": []}
@@ -50,6 +54,13 @@ def test_a_memory_is_made_used_up_and_deleted(postgres: Postgres) -> None:
     for action, state in (("suspend", "suspended"), ("resume", "active")):
         done("tenants", action, "ann")
         assert [one["state"] for one in done("tenants")["memories"]] == [state]
+    assert done("limits", "ann", "calls_per_day=50")["limits"]["calls_per_day"] == 50
+    assert done("limits", "ann", "calls_per_day=")["limits"]["calls_per_day"] is None
+    issuer = ("--issuer", "https://id.example.org")
+    assert done("people", "ann", "add", "8f3c", *issuer)["people"] == [
+        {"issuer": "https://id.example.org", "subject": "8f3c"}
+    ]
+    assert done("people", "ann", "remove", "8f3c", *issuer) == {"people": []}
     assert done("scrub") == {"busy": []}
     refused = db(url, "tenants", "delete", "ann")
     assert (refused.returncode, "--yes" in refused.stderr) == (2, True)
@@ -57,6 +68,9 @@ def test_a_memory_is_made_used_up_and_deleted(postgres: Postgres) -> None:
     assert done("tenants") == {"memories": []}
     with connect(url) as connection:
         assert len(connection.execute("SELECT FROM mnemark.receipts").fetchall()) == 1
+        connection.execute("INSERT INTO mnemark.migrations (number, name) VALUES (9999, 'later')")
+    newer = db(url, "status")
+    assert (newer.returncode, "install that version" in newer.stderr) == (6, True)
 
 
 @pytest.mark.parametrize(
@@ -69,6 +83,11 @@ def test_a_memory_is_made_used_up_and_deleted(postgres: Postgres) -> None:
         (("keys", "nobody"), 3),
         (("keys", "ann", "revoke", "nothing"), 3),
         (("keys", "ann", "nonsense", "x"), 2),
+        (("limits", "ann", "nothing=3"), 2),
+        (("limits", "ann", "calls_per_day=many"), 2),
+        (("limits", "nobody"), 3),
+        (("people", "ann", "add", "8f3c"), 2),  # of which issuer?
+        (("people", "ann", "remove", "8f3c", "--issuer", "https://id.example.org"), 3),
         (("nonsense",), 2),
     ],
 )

@@ -55,11 +55,11 @@ def test_an_erased_text_is_gone_to_the_byte(
             "SELECT FROM mnemark.parts WHERE position(%s in data) > 0", [SECRET.encode()]
         )
         assert rows.fetchall() == []
-        assert scrub(connection) == []
         (folder,) = (
             connection.execute("SELECT oid FROM pg_database WHERE datname = current_database()").fetchone()
             or ()
         )
+    assert scrub(url) == []
     assert holding(postgres.data / "base" / str(folder), SECRET) == []
 
 
@@ -75,11 +75,11 @@ def test_a_deleted_memory_leaves_a_receipt_alone(new_node: MakeNode, postgres: P
         assert (receipt.name, receipt.parts >= 1, receipt.bytes > 0) == ("ann", True, True)
         assert "backups" in receipt.still
         assert [one.name for one in tenants.listed(connection)] == ["bob"]
-        assert scrub(connection) == []
         (folder,) = (
             connection.execute("SELECT oid FROM pg_database WHERE datname = current_database()").fetchone()
             or ()
         )
+    assert scrub(url) == []
     assert holding(postgres.data / "base" / str(folder), SECRET) == []
     with new_node().lease("2") as at:
         assert [fact.value for fact in at.memory.facts()] == ["heron"]

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,8 +14,9 @@ from starlette.testclient import TestClient
 from mnemark.errors import MnemarkError, NewerFormatError, UsageError
 from mnemark_interfaces.http.calls import CALLS
 from mnemark_interfaces.tools import TOOLS
-from mnemark_server import guard, migrations, tenants
-from mnemark_server.database import Connection, Database, Statement, connect
+from mnemark_server import access, grants, migrations, tenants
+from mnemark_server.database import Connection, Database, Statement, connect, connect_each
+from mnemark_server.limits import Limits
 from mnemark_server.server import Node, Settings
 from server.postgres import Postgres
 
@@ -24,14 +26,14 @@ MARK = "Zanzibar-Quetzal"
 
 @pytest.fixture
 def owner(url: str) -> Iterator[Connection]:
-    with connect(url) as connection:
+    with connect_each(url) as connection:
         yield connection
 
 
 @pytest.fixture
 def client(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
     """A node; keys are looked up for each request."""
-    monkeypatch.setattr(guard, "_KNOWN_SECONDS", 0.0)
+    monkeypatch.setattr(access, "KNOWN_SECONDS", 0.0)
     node = Node(Settings(url), tmp_path / "node")
 
     @asynccontextmanager
@@ -46,6 +48,12 @@ def client(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterato
 
 def ask(client: TestClient, key: str, path: str, **body: Any) -> Any:
     return client.post(path, json=body, headers={"authorization": f"Bearer {key}"})
+
+
+def mcp(client: TestClient, key: str, method: str, **params: Any) -> Any:
+    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    accept = "application/json, text/event-stream"
+    return client.post("/mcp", json=body, headers={"authorization": f"Bearer {key}", "accept": accept})
 
 
 def test_without_a_key_nothing_is_answered(client: TestClient, owner: Connection) -> None:
@@ -108,12 +116,17 @@ def test_a_key_for_reading_changes_nothing(client: TestClient, owner: Connection
     before = _rows(owner)
     for call in CALLS:
         answer = ask(client, reading, f"/v1/{call.name}")
-        assert answer.status_code in ({200, 400, 404} if guard.reads(f"/v1/{call.name}") else {403, 501}), (
-            call.name
-        )
+        assert answer.status_code in ({200, 400, 404} if call.reads else {403, 501}), call.name
     for tool in TOOLS:
-        ask(client, reading, f"/v1/tools/{tool.name}", arguments={"query": "Lisbon"})
-    assert client.post("/mcp", json={}, headers={"authorization": f"Bearer {reading}"}).status_code == 403
+        answer = ask(client, reading, f"/v1/tools/{tool.name}", arguments={"query": "Lisbon"})
+        assert (answer.status_code == 403) == (not tool.reads), tool.name
+        arguments = {"query": "Lisbon", "content": "x", "predicate": "city", "value": "Rome"}
+        said = mcp(client, reading, "tools/call", name=tool.name, arguments=arguments)
+        assert (said.status_code == 403) == (not tool.reads), tool.name
+    assert mcp(client, reading, "tools/list").json()["result"]["tools"]
+    assert (
+        "Lisbon" in mcp(client, reading, "tools/call", name="memory_search", arguments={"query": "city"}).text
+    )
     assert "Lisbon" in ask(client, reading, "/v1/facts").text
     assert _rows(owner) == before
 
@@ -154,6 +167,43 @@ def test_too_many_requests_wait(client: TestClient, owner: Connection) -> None:
     assert [one.status_code for one in answers] == [200, 200, 200, 429, 429]
     assert int(answers[-1].headers["retry-after"]) >= 1
     assert ask(client, other, "/v1/facts").status_code == 200
+
+
+def test_a_limit_is_for_all_nodes_together(url: str) -> None:
+    first, second = Database(url), Database(url)
+    nodes = [Limits(first), Limits(second)] * 60
+
+    async def asked() -> int:
+        return sum([await node.wait(1, {"requests_per_minute": 40}) == 0 for node in nodes])
+
+    begun = time.monotonic()
+    let_in = asyncio.run(asked())
+    first.close()
+    second.close()
+    assert 40 <= let_in <= 40 + 2 + (time.monotonic() - begun) * 40 / 60
+
+
+def test_limits_are_set_and_taken_back(client: TestClient, owner: Connection) -> None:
+    key = tenants.add_key(owner, "ann", "laptop")
+    grants.set_limits(owner, "ann", {"requests_per_minute": 0})
+    assert ask(client, key, "/v1/facts").status_code == 429
+    grants.set_limits(owner, "ann", {"requests_per_minute": None, "calls_per_day": 5})
+    assert grants.limits(owner, "ann") == {
+        "requests_per_minute": 1200, "calls_per_day": 5, "tokens_per_day": None,
+    }  # fmt: skip
+    for wrong in ({"wrong": 1}, {"calls_per_day": -1}):
+        with pytest.raises(UsageError):
+            grants.set_limits(owner, "ann", wrong)
+
+
+def test_no_answer_names_a_folder_of_the_node(client: TestClient, owner: Connection, tmp_path: Path) -> None:
+    key = tenants.add_key(owner, "ann", "laptop")
+    assert ask(client, key, "/v1/status").json()["workspace"] == "ann"
+    for call in CALLS:
+        for body in ({}, {"query": "x"}, {"ref": "notes/none.md"}, {"ref": "../../etc/passwd"}, {"id": "x"}):
+            assert str(tmp_path) not in ask(client, key, f"/v1/{call.name}", **body).text, call.name
+    for tool in TOOLS:
+        assert str(tmp_path) not in ask(client, key, f"/v1/tools/{tool.name}", arguments={}).text, tool.name
 
 
 def test_what_is_of_one_machine_is_refused_by_name(client: TestClient, owner: Connection) -> None:

@@ -55,12 +55,12 @@ class NodeProcess:
         self.process.communicate()
 
 
-def post(port: int, key: str, path: str, body: dict[str, Any]) -> Any:
+def post(port: int, key: str, path: str, body: dict[str, Any], *, timeout: float = 15) -> Any:
     request = urllib.request.Request(
         f"http://127.0.0.1:{port}{path}", json.dumps(body).encode(),
         {"authorization": f"Bearer {key}", "content-type": "application/json"},
     )  # fmt: skip
-    with urllib.request.urlopen(request, timeout=15) as answer:
+    with urllib.request.urlopen(request, timeout=timeout) as answer:
         return json.load(answer)
 
 

@@ -162,7 +162,7 @@ def load_reported(root: Path) -> Loaded:
     """Load the configuration as `load` does, with what was ignored of `config.json` and `mnemark.toml`."""
     foreign, problems = _read_foreign(root / FOREIGN)
     settings = foreign | _read_own(root / layout.CONFIG)
-    if not trust.is_trusted(root):
+    if not (trust.is_trusted(root) and trust.standing(root).settings):
         settings, refused = _harmless(root, settings)
         problems += refused
     own = user_config.load()

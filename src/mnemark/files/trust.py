@@ -59,10 +59,14 @@ class Standing(NamedTuple):
     """Of the entry; empty where there is none."""
     machine: str = ""
     """Name of its journal; empty where it is that of the machine."""
+    settings: bool = True
+    """Whether those of its settings hold that start, send, open or slow something."""
 
 
 _known: dict[str, Standing] = {}
 """What was found, by folder: it holds for as long as a process has the folder open."""
+_hosted: set[str] = set()
+"""Folders of which this process says what is known."""
 
 
 def standing(root: str | Path) -> Standing:
@@ -91,6 +95,8 @@ def look_again(root: str | Path) -> Standing:
 
 def now(root: str | Path) -> Standing:
     """Return what is known of a folder now; what this process goes by stays as it is."""
+    if os.fspath(root) in _hosted:
+        return Standing(trusted=True, ours=True, settings=False)
     real = os.path.realpath(root)
     # Before the entry is read: another process may be making it, and notes the folder before it fills it.
     used = _is_used(real)
@@ -146,6 +152,15 @@ def trust_new(root: Path, *, made: bool = True) -> None:
         trust(root)
     except MnemarkError:
         _known[os.fspath(root)] = Standing(trusted=True, ours=True, machine=standing(root).machine)
+
+
+def host(root: Path) -> None:
+    """Note, for this process alone, a folder that it makes from what it keeps elsewhere for somebody else.
+
+    Who spoke in it is known, but nobody on this machine chose its settings.
+    """
+    _hosted.add(os.fspath(root))
+    _known.pop(os.fspath(root), None)
 
 
 def note(root: Path) -> None:

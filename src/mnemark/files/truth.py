@@ -116,6 +116,8 @@ class Folder:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self.name = str(root)
+        """What people are told of where this is."""
         self.appended: Callable[[str, int], None] = _ignore
         """Called with the path and the new size of a log that was appended to."""
         self.changed: Callable[[ChangedFiles], None] = _ignore

@@ -38,15 +38,15 @@ class OpenWorkspace(PlainWorkspace):
 
     def __init__(
         self, root: Path, config: Config, *, readonly: bool, embedder: Embedder | None,
-        machine: str | None = None, truth: "Folder | None" = None,
+        machine: str | None = None, truth: "Folder | None" = None, state: State | None = None,
     ) -> None:  # fmt: skip
         super().__init__(root, config, readonly=readonly, machine=machine, truth=truth)
         self.kept: dict[str, Any] = {}
         """What layers above have read of its files, by their names, until the files change."""
         self.failed: tuple[str, ...] = ()
         """Failures of the last sync."""
-        self.state = State(self.root, readonly=self.readonly)
-        """The bookkeeping in `state.db`."""
+        self.state = state or State(self.root, readonly=self.readonly)
+        """The bookkeeping in `state.db`, or where several machines share it."""
         self.last_sweep = Clock()
         """The last look for temporary files that killed processes left."""
         self._model_lock = threading.Lock()
@@ -107,7 +107,7 @@ class OpenWorkspace(PlainWorkspace):
         return [*found, *(f"sync: {reason}" for reason in self.failed)]
 
     def meter(self) -> "Meter":
-        """Return a meter of the daily model budget; all processes share its ledger in `state.db`."""
+        """Return a meter of the daily model budget; all processes share its ledger in the state."""
         from mnemark.llm import Budget, Entry, Ledger, Meter, Spent
 
         state = self.state

@@ -48,6 +48,18 @@ _Folder = Annotated[
     Path | None,
     typer.Option(metavar="FOLDER", help="With --database: where this node keeps its copies; emptied first."),
 ]
+_PublicUrl = Annotated[
+    str,
+    typer.Option(
+        "--url",
+        metavar="URL",
+        help="With --database: the public address, such as https://memory.example.org.",
+    ),
+]
+_Issuer = Annotated[
+    str,
+    typer.Option(metavar="URL", help="With --database: accept tokens of this server of identities, too."),
+]
 _Server = Annotated[
     str,
     typer.Option(
@@ -73,6 +85,8 @@ def serve(
     database: _Database = "",
     host: _Host = "127.0.0.1",
     folder: _Folder = None,
+    url: _PublicUrl = "",
+    issuer: _Issuer = "",
     json: options.Json = False,
 ) -> None:
     """Run the daemon, which answers all your agents quickly.
@@ -86,7 +100,9 @@ def serve(
         _stop(json=json)
         return
     if database:
-        import_module(_MANY).serve(database, host=host, port=port, folder=folder, json=json)
+        import_module(_MANY).serve(
+            database, host=host, port=port, folder=folder, url=url, issuer=issuer, json=json
+        )
         return
     if not daemon.installed():
         raise UsageError('the daemon needs more packages; run: pip install "mnemark[serve]"')

@@ -91,6 +91,8 @@ class Refusal(NamedTuple):
     message: str
     retry: int = 0
     """Seconds after which it may be sent again; 0 where that is of no use."""
+    challenge: str = ""
+    """What tells a program how to be let in."""
 
 
 class Activity:
@@ -326,8 +328,9 @@ async def refuse(receive: Receive, send: Send, refusal: Refusal, page: str) -> N
     ]
     if refusal.retry:
         headers.append((b"retry-after", str(refusal.retry).encode()))
-    if refusal.status == 401 and not page:
-        headers.append((b"www-authenticate", b"Bearer"))
+    challenge = refusal.challenge or ("Bearer" if refusal.status == 401 and not page else "")
+    if challenge:
+        headers.append((b"www-authenticate", challenge.encode()))
     await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
     await send({"type": "http.response.body", "body": data, "more_body": True})
     left = _DRAIN_BYTES

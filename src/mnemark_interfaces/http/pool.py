@@ -54,7 +54,8 @@ class PooledWorkspace:
         open_memory: Callable[[Path], Memory] = Memory.open,
     ) -> None:  # fmt: skip
         self.root = root
-        self.stamp = _stamp(root)
+        self.stamp: Stamp | None = None
+        """What its folder and settings were when it was opened."""
         self.memory = open_memory(root)
         self.memory.workspace.confined_to = allowed
         self.users = 0
@@ -183,7 +184,7 @@ class Workspaces:
         with self._guard:
             gate = self._opening.setdefault(root, threading.Lock())
         with gate:
-            stamp = _stamp(root)
+            stamp = self.stamp(root)
             with self._guard:
                 found = self._open.get(root)
                 # A workspace in use with changed settings is shared; the first request after that reopens it.
@@ -195,10 +196,11 @@ class Workspaces:
                     del self._open[root]  # its settings were changed, or it is another folder by now
             if found is not None:
                 found.close()
-            return self._open_new(root)
+            return self._open_new(root, stamp)
 
-    def _open_new(self, root: Path) -> PooledWorkspace:
+    def _open_new(self, root: Path, stamp: Stamp | None) -> PooledWorkspace:
         opened = self.make(root)
+        opened.stamp = stamp  # of before: what changed meanwhile is another
         opened.users = 1
         with self._guard:
             if not self._closed:
@@ -206,6 +208,10 @@ class Workspaces:
                 return opened
         opened.close()
         raise BusyError("the daemon is shutting down; try again")
+
+    def stamp(self, root: Path) -> Stamp | None:
+        """Return what tells whether a workspace has to be opened again; None where nobody else changes it."""
+        return _stamp(root)
 
     def make(self, root: Path) -> PooledWorkspace:
         """Open a workspace."""

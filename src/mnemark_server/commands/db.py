@@ -1,11 +1,10 @@
 """Implement `db`: migrate a server's database, and look after its memories and their keys."""
 
-import os
 from typing import Annotated
 
 import typer
 
-from mnemark.errors import UsageError
+from mnemark.errors import IncompleteError, UsageError
 from mnemark_interfaces import options, output, speech
 from mnemark_interfaces.app import SETTINGS
 from mnemark_interfaces.output import safe, say, tell
@@ -13,24 +12,24 @@ from mnemark_server import check_installed
 
 check_installed()
 from mnemark_server import migrations, tenants  # noqa: E402 - needs what was checked
-from mnemark_server.database import Connection, connect  # noqa: E402
+from mnemark_server.commands import grants  # noqa: E402
+from mnemark_server.commands.address import Name, Url, url_of  # noqa: E402
+from mnemark_server.database import Connection, connect, connect_each  # noqa: E402
 from mnemark_server.scrubber import scrub as scrub_tables  # noqa: E402
+from mnemark_server.scrubber import vacuum  # noqa: E402
 
-DATABASE = "MNEMARK_DATABASE"
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, **SETTINGS,
     help="Look after the database of a server: tables, memories and keys.",
 )  # fmt: skip
-_Url = Annotated[
-    str, typer.Option("--database", metavar="URL", help="Address of the database. Default: MNEMARK_DATABASE.")
-]
-_Name = Annotated[str, typer.Argument(metavar="NAME", help="The name of a memory.")]
+app.command()(grants.limits)
+app.command()(grants.people)
 
 
 @app.command()
-def migrate(*, database: _Url = "", json: options.Json = False) -> None:
+def migrate(*, database: Url = "", json: options.Json = False) -> None:
     """Make the tables, or bring them up to date."""
-    with connect(url_of(database)) as connection:
+    with connect_each(url_of(database)) as connection:
         done = [f"{one.number} {one.name}" for one in migrations.migrate(connection)]
     words = speech.words()
     told = words("applied: {steps}", steps=", ".join(done)) if done else words("the database is up to date")
@@ -38,16 +37,22 @@ def migrate(*, database: _Url = "", json: options.Json = False) -> None:
 
 
 @app.command()
-def status(*, database: _Url = "", json: options.Json = False) -> None:
-    """Say whether the tables are up to date, and how many memories there are."""
+def status(*, database: Url = "", json: options.Json = False) -> None:
+    """Say whether the tables are up to date, and how many memories there are.
+
+    Exits with 8 where steps are missing, with 6 where the database is of a newer version, and with 5 where it
+    does not answer.
+    """
     with connect(url_of(database)) as connection:
         lacking = [f"{one.number} {one.name}" for one in migrations.missing(connection)]
         count = 0 if lacking else len(tenants.listed(connection))
     words = speech.words()
     told = words("up to date, {n} memories", n=count)
     if lacking:
-        told = words("not up to date; run `mnemark db migrate`")
+        told = words("missing steps: {steps}", steps=", ".join(lacking))
     output.out_result({"missing": lacking, "memories": count}, told, json=json)
+    if lacking:
+        raise IncompleteError("the database is not migrated; run `mnemark db migrate`")
 
 
 @app.command("tenants")
@@ -55,10 +60,10 @@ def tenants_(
     action: Annotated[
         str, typer.Argument(metavar="[create|suspend|resume|delete]", help="Without it: list all memories.")
     ] = "",
-    name: _Name = "",
+    name: Name = "",
     *,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking.")] = False,
-    database: _Url = "",
+    database: Url = "",
     json: options.Json = False,
 ) -> None:
     """List the memories of a server, or create, suspend, resume or delete one."""
@@ -67,15 +72,15 @@ def tenants_(
         raise UsageError(f"unknown action {action!r}; `mnemark db tenants --help` lists them")
     if bool(action) != bool(name):
         raise UsageError("give an action and a name, such as `mnemark db tenants create ann`")
+    if action == "delete":
+        _delete(url_of(database), name, yes=yes, json=json)
+        return
     with connect(url_of(database)) as connection:
         if not action:
             _list(connection, json=json)
             return
         if action == "create":
             tenants.create(connection, name)
-        elif action == "delete":
-            _delete(connection, name, yes=yes, json=json)
-            return
         else:
             tenants.set_state(connection, name, "suspended" if action == "suspend" else "active")
     said = {"create": "{name}: created", "suspend": "{name}: suspended", "resume": "{name}: active"}
@@ -84,7 +89,7 @@ def tenants_(
 
 @app.command()
 def keys(
-    name: _Name,
+    name: Name,
     action: Annotated[
         str, typer.Argument(metavar="[add|revoke]", help="Without it: list the keys of the memory.")
     ] = "",
@@ -94,7 +99,7 @@ def keys(
     days: Annotated[
         int, typer.Option(metavar="DAYS", help="After how many days it is over; 0: never.", min=0)
     ] = 0,
-    database: _Url = "",
+    database: Url = "",
     json: options.Json = False,
 ) -> None:
     """List the keys of a memory, add one, or take one back. A new key is shown once."""
@@ -107,18 +112,26 @@ def keys(
             made = tenants.add_key(
                 connection, name, key, scopes=("read",) if readonly else ("read", "write"), days=days
             )
-            if json:
-                output.out_json({"key": made})
-            else:
-                output.out(made)
-                say("This is shown once: keep it where the client reads it.")
-            return
-        if action == "revoke":
+        elif action == "revoke":
             tenants.revoke(connection, name, key)
         found = tenants.keys(connection, name)
-    if json:
+    if action == "add":
+        _show(made, json=json)
+    elif json:
         output.out_json({"keys": found})
-        return
+    else:
+        _list_keys(found)
+
+
+def _show(key: str, *, json: bool) -> None:
+    if json:
+        output.out_json({"key": key})
+    else:
+        output.out(key)
+        say("This is shown once: keep it where the client reads it.")
+
+
+def _list_keys(found: list[tenants.Key]) -> None:
     for one in found:
         scopes = ", ".join(one.scopes)
         if one.expires is None:
@@ -133,10 +146,9 @@ def keys(
 
 
 @app.command()
-def scrub(*, database: _Url = "", json: options.Json = False) -> None:
+def scrub(*, database: Url = "", json: options.Json = False) -> None:
     """Write the tables anew, so that no byte of what was erased stays in them; locks each meanwhile."""
-    with connect(url_of(database)) as connection:
-        busy = scrub_tables(connection)
+    busy = scrub_tables(url_of(database))
     words = speech.words()
     told = words("all tables are clean")
     if busy:
@@ -156,26 +168,20 @@ def _list(connection: Connection, *, json: bool) -> None:
         tell("no memories yet; make one with `mnemark db tenants create NAME`")
 
 
-def _delete(connection: Connection, name: str, *, yes: bool, json: bool) -> None:
-    tenants.number_of(connection, name)
+def _delete(url: str, name: str, *, yes: bool, json: bool) -> None:
+    with connect(url) as connection:
+        tenants.number_of(connection, name)
     refused = UsageError(f"nothing was deleted; to delete {name} without being asked, add --yes")
     if not yes and not output.confirm(
         "Delete the memory {name} and all its keys?", name=name, refusal=str(refused)
     ):
         raise refused
-    receipt = tenants.delete(connection, name)
+    with connect(url) as connection:
+        receipt = tenants.delete(connection, name)
+    with connect_each(url) as connection:
+        vacuum(connection)
     if json:
         output.out_json(receipt)
     else:
         tell("{name}: deleted, {n} bytes", name=name, n=receipt.bytes)
         output.out(receipt.still)
-
-
-def url_of(given: str) -> str:
-    """Return the address of the database. Raises UsageError where nobody says."""
-    url = given or os.environ.get(DATABASE, "")
-    if not url:
-        raise UsageError(
-            f"name the database with `--database postgresql://USER@HOST/NAME`, or set {DATABASE}"
-        )
-    return url

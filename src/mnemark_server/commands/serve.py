@@ -1,31 +1,32 @@
 """Implement `serve --database`: run a node."""
 
-import logging
-import sys
 from pathlib import Path
 
 from mnemark._version import __version__
+from mnemark.errors import UsageError
 from mnemark_interfaces import output
 from mnemark_server import check_installed
 
 check_installed()
-from mnemark_server import server  # noqa: E402 - needs what was checked
+from mnemark_server import logs, server  # noqa: E402 - needs what was checked
 
 
-def serve(database: str, *, host: str, port: int, folder: Path | None, json: bool) -> None:
+def serve(
+    database: str, *, host: str, port: int, folder: Path | None, url: str, issuer: str, json: bool
+) -> None:  # fmt: skip
     """Run until it is stopped; say where it listens."""
-    logging.basicConfig(
-        stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s"
-    )
-    for noisy in ("mcp", "uvicorn", "httpx"):
-        logging.getLogger(noisy).setLevel(logging.WARNING)
+    logs.start()
 
-    def ready(url: str) -> None:
+    def ready(at: str) -> None:
         if json:
-            output.out_json({"url": url, "version": __version__}, line=True)
+            output.out_json({"url": at, "version": __version__}, line=True)
         else:
-            output.tell("{url}  version {version}, listening", url=url, version=__version__)
+            output.tell("{url}  version {version}, listening", url=at, version=__version__)
         output.flush()
 
-    known = server.Settings(database=database, host=host, port=port or server.PORT, folder=folder)
+    if issuer and not url:
+        raise UsageError("tokens are meant for one server: give its public address with --url https://HOST")
+    known = server.Settings(
+        database=database, host=host, port=port or server.PORT, folder=folder, url=url, issuer=issuer
+    )
     server.serve(known, on_ready=ready)

@@ -1,0 +1,160 @@
+"""Accept access tokens of a server of identities: mnemark is an OAuth 2.1 resource (RFC 9728, RFC 9068)."""
+
+import re
+import threading
+import time
+from typing import Any, Final, NamedTuple
+from urllib.parse import urlsplit
+
+import httpx
+import jwt
+
+from mnemark.errors import UsageError
+from mnemark_server.database import UnavailableError
+
+METADATA: Final = "/.well-known/oauth-protected-resource"
+"""Where clients read who gives out tokens (RFC 9728)."""
+SCOPE: Final = "memory:{}"
+"""How scopes are called in tokens."""
+_ALGORITHMS: Final = (
+    "RS256",
+    "RS384",
+    "RS512",
+    "PS256",
+    "PS384",
+    "PS512",
+    "ES256",
+    "ES384",
+    "ES512",
+    "EdDSA",
+)
+"""Those with a public key alone: nobody can sign with what the issuer publishes."""
+_TOKEN: Final = re.compile(rb"[\w-]+\.[\w-]+\.[\w-]+")
+_LEEWAY_SECONDS: Final = 30
+"""How far the clocks may differ."""
+_TIMEOUT_SECONDS: Final = 5
+_AGAIN_SECONDS: Final = 30.0
+"""How long an issuer that does not answer is not asked again."""
+
+
+class InvalidTokenError(Exception):
+    """A token is no valid one of this issuer for this server."""
+
+
+class Claims(NamedTuple):
+    """What a valid token says."""
+
+    subject: str
+    scopes: tuple[str, ...]
+    seconds: float
+    """Until it is over."""
+
+
+class Issuer:
+    """A server of identities. Thread-safe; it is asked for its public keys when a token first needs them.
+
+    Args:
+        url: the issuer, as its tokens name it.
+        resource: public address of this server, which tokens must be meant for, with or without `/mcp`.
+
+    Raises:
+        UsageError: one is no https address; http is for this machine alone.
+    """
+
+    def __init__(self, url: str, resource: str) -> None:
+        self.url = _checked(url)
+        self.resource = _checked(resource).rstrip("/")
+        self._keys: jwt.PyJWKClient | None = None
+        self._ask_at = 0.0
+        self._asking = threading.Lock()
+
+    def metadata(self) -> dict[str, Any]:
+        """Return what clients read to get a token."""
+        return {
+            "resource": f"{self.resource}/mcp",
+            "authorization_servers": [self.url],
+            "scopes_supported": [SCOPE.format("read"), SCOPE.format("write")],
+            "bearer_methods_supported": ["header"],
+        }
+
+    def challenge(self) -> str:
+        """Return the value of `WWW-Authenticate` that tells a client where to begin."""
+        return f'Bearer resource_metadata="{self.resource}{METADATA}/mcp"'
+
+    def claims(self, token: bytes) -> Claims:
+        """Return what a token says.
+
+        Raises:
+            InvalidTokenError: it is over, for another server, of another issuer, or made up.
+            UnavailableError: the issuer does not answer for its keys.
+        """
+        text = token.decode("ascii")
+        try:
+            said = jwt.decode(
+                text, self._key_of(text), algorithms=_ALGORITHMS, issuer=self.url, leeway=_LEEWAY_SECONDS,
+                audience=[self.resource, f"{self.resource}/", f"{self.resource}/mcp"],
+                options={"require": ["exp", "iss", "aud", "sub"]},
+            )  # fmt: skip
+        except jwt.PyJWKClientConnectionError as error:
+            raise UnavailableError(_AWAY) from error
+        except jwt.PyJWTError as error:
+            raise InvalidTokenError(type(error).__name__) from error
+        return Claims(said["sub"], _scopes(said), max(said["exp"] + _LEEWAY_SECONDS - time.time(), 0.0))
+
+    def _key_of(self, token: str) -> jwt.PyJWK:
+        with self._asking:
+            if self._keys is None:
+                if time.monotonic() < self._ask_at:
+                    raise UnavailableError(_AWAY)
+                self._ask_at = time.monotonic() + _AGAIN_SECONDS
+                self._keys = jwt.PyJWKClient(_keys_of(self.url), timeout=_TIMEOUT_SECONDS)
+        return self._keys.get_signing_key_from_jwt(token)
+
+
+_AWAY: Final = "the server of identities does not answer; try again"
+
+
+def is_token(given: bytes) -> bool:
+    """Whether something looks like a signed token, which keys of mnemark do not."""
+    return _TOKEN.fullmatch(given) is not None
+
+
+def _keys_of(issuer: str) -> str:
+    """Return where an issuer publishes its keys (RFC 8414, or OpenID Connect). Raises UnavailableError."""
+    parts = urlsplit(issuer)
+    path = parts.path.rstrip("/")
+    origin = f"{parts.scheme}://{parts.netloc}"
+    for address in (
+        f"{origin}/.well-known/oauth-authorization-server{path}",
+        f"{origin}{path}/.well-known/openid-configuration",
+    ):
+        try:
+            answer = httpx.get(address, timeout=_TIMEOUT_SECONDS)
+            said = answer.json() if answer.status_code == httpx.codes.OK else {}
+        except (httpx.HTTPError, ValueError):
+            continue
+        keys = said.get("jwks_uri") if isinstance(said, dict) and said.get("issuer") == issuer else None
+        if isinstance(keys, str) and _is_address(keys):
+            return keys
+    raise UnavailableError(_AWAY)
+
+
+def _scopes(said: dict[str, Any]) -> tuple[str, ...]:
+    """Return what a token allows here; issuers write scopes as words of a text, or as a list."""
+    given = said.get("scope", said.get("scp", ""))
+    named = set(given.split() if isinstance(given, str) else given if isinstance(given, list) else ())
+    found = tuple(one for one in ("read", "write") if SCOPE.format(one) in named)
+    return ("read", "write") if "write" in found else found
+
+
+def _checked(url: str) -> str:
+    if not _is_address(url):
+        raise UsageError(f"{url!r} is no address of a server; write https://HOST")
+    return url
+
+
+def _is_address(url: str) -> bool:
+    """Whether nobody on the way can read or change what goes there."""
+    parts = urlsplit(url)
+    local = parts.hostname in {"127.0.0.1", "::1", "localhost"}
+    return bool(parts.hostname) and (parts.scheme == "https" or (parts.scheme == "http" and local))
