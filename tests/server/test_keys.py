@@ -208,7 +208,7 @@ def test_no_answer_names_a_folder_of_the_node(client: TestClient, owner: Connect
 
 def test_what_is_of_one_machine_is_refused_by_name(client: TestClient, owner: Connection) -> None:
     key = tenants.add_key(owner, "ann", "laptop")
-    for path in ("/query", "/hook/prompt", "/v1/merge", "/v1/ui/ticket", "/v1/doctor"):
+    for path in ("/query", "/v1/merge", "/v1/ui/ticket", "/v1/doctor"):
         answer = ask(client, key, path)
         assert (answer.status_code, answer.json()["error"]["code"]) == (501, "one_machine"), path
         assert path in answer.json()["error"]["message"]

@@ -332,11 +332,17 @@ def test_a_killed_hook_leaves_what_it_was_sending(laptop: Laptop, key: str) -> N
             hook.stdin.close()
             connection, _ = silent.accept()
             with connection:
+                assert key not in shown(hook.pid)
                 hook.kill()
                 hook.wait()
     (path,) = laptop.home.rglob("*.json")
     assert "Keep this." in path.read_text("utf-8")
     assert key not in path.read_text("utf-8")
+
+
+def shown(pid: int) -> str:
+    """Return what others see of a process."""
+    return Path(f"/proc/{pid}/cmdline").read_text() if sys.platform == "linux" else ""
 
 
 def test_a_key_that_was_taken_back_is_told_and_nothing_is_lost(
@@ -420,6 +426,20 @@ def test_a_server_reads_no_file_that_a_client_names(node: NodeProcess, key: str,
         with pytest.raises(urllib.error.HTTPError) as refused:
             post(node.port, key, "/hook/response", {"agent": CLAUDE, "event": {"session_id": "one"}, **wrong})
         assert refused.value.code == 400, wrong
+
+
+def test_a_key_says_what_it_opens_and_one_for_reading_records_nothing(
+    node: NodeProcess, key: str, url: str
+) -> None:
+    with connect(url) as connection:
+        reading = tenants.add_key(connection, "ann", "reader", scopes=("read",))
+    assert post(node.port, key, "/v1/key", {}) == {"memory": "ann", "scopes": ["read", "write"]}
+    assert post(node.port, reading, "/v1/key", {}) == {"memory": "ann", "scopes": ["read"]}
+    event = {"session_id": "one", "prompt": "Keep this."}
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        post(node.port, reading, "/hook/prompt", {"agent": "cursor", "event": event})
+    assert refused.value.code == 403
+    assert said(node, key) == []
 
 
 def test_a_plug_in_uses_the_server_of_the_environment(node: NodeProcess, key: str, laptop: Laptop) -> None:
