@@ -25,7 +25,7 @@ from mnemark.files.sessions import SessionLog
 from mnemark.memory.sessions.session import Session
 from mnemark.text.quoting.fence import all_fenced, check_fenced, strip_fences
 from mnemark_agents import daemon
-from mnemark_agents.hook import cold, command, warm
+from mnemark_agents.hook import cold, command, start, warm
 from mnemark_agents.hook.agents import AGENTS
 from mnemark_agents.hook.capture import PlainRecord
 from mnemark_agents.hook.event import execution, is_question, parse_call
@@ -856,7 +856,7 @@ def test_what_runs_in_the_background_holds_nothing_of_the_agent(tmp_path: Path) 
     reads, writes = os.pipe()
     inherited = os.dup2(writes, 60)  # inheritable, as an agent's own that it did not close for its hooks
     try:
-        assert cold._spawned(["-c", code, str(began), str(end)])
+        assert start._spawned(["-c", code, str(began), str(end)])
     finally:
         os.close(writes)
         os.close(inherited)
