@@ -81,7 +81,7 @@ _START = {"session_id": "s", "hook_event_name": "SessionStart", "source": "start
     [
         (["--version"], 5, 70, 0),
         (["hook", "prompt", "--agent", "claude-code", "--alone"], 154, 380, 69),
-        (["hook", "start", "--agent", "claude-code", "--alone"], 107, 235, 54),
+        (["hook", "start", "--agent", "claude-code", "--alone"], 108, 235, 54),
         (["search", "when does the backup run"], 204, 434, 61),
     ],
     ids=lambda value: " ".join(value[:2]) if isinstance(value, list) else None,

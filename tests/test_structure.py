@@ -27,7 +27,7 @@ LATE: Final[dict[str, tuple[int, str]]] = {
     "memory/": (47, "a memory loads what is asked of it: most processes ask for one thing, and merge none"),
     "mnemark_agents/": (38, "a hook has milliseconds"),
     "mnemark_interfaces/": (27, "a process imports what it runs: a hook, a search, a server, or a command"),
-    "mnemark_adapters/": (2, "an agent's start waits for no memory: the thread that opens it loads it"),
+    "mnemark_adapters/": (4, "an agent's start waits for no memory: the thread that opens it loads it"),
     "mnemark_server/commands/": (1, "who looks after keys needs no node"),
     "mnemark_faces/commands/tui.py": (2, "Textual may not be installed"),
 }

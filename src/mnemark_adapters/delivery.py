@@ -2,11 +2,13 @@
 
 import threading
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mnemark.errors import BusyError
-from mnemark.memory.remote import Client
 from mnemark_agents.outbox import Outbox
+
+if TYPE_CHECKING:
+    from mnemark.memory.remote import Client
 
 
 class Delivery:
@@ -16,7 +18,7 @@ class Delivery:
         client: sends to the server.
     """
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: "Client") -> None:
         self._client = client
         self._outbox = Outbox(client.url, client.known)
         self._order = threading.Lock()

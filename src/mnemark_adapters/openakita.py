@@ -31,7 +31,6 @@ from mnemark.errors import BusyError, MnemarkError, NotFoundError, UsageError
 from mnemark.files.ids import new_id
 from mnemark.files.sessions import WINDOW
 from mnemark.memory.prompt.briefing import BUDGET
-from mnemark.memory.remote import Client, RemoteMemory
 from mnemark.text.quoting.fence import fence, strip_fences
 from mnemark_adapters.delivery import Delivery
 from mnemark_adapters.host_model import use_host_model
@@ -43,6 +42,7 @@ from mnemark_agents.upkeep import start_if_due
 if TYPE_CHECKING:
     from mnemark.facts.model import Fact
     from mnemark.memory.memory import Memory
+    from mnemark.memory.remote import RemoteMemory
     from mnemark.types import Hit
 
 SOURCE: Final = "openakita:"
@@ -122,7 +122,9 @@ class OpenAkitaMemory:
         self._root = Path(workspace).expanduser()
         self._server: RemoteMemory | None = None
         if server:
-            self._server = RemoteMemory(Client(server, key))
+            from mnemark.memory import remote
+
+            self._server = remote.RemoteMemory(remote.Client(server, key))
             self._delivery = Delivery(self._server.client)
         self._guard = threading.Lock()
         self._opening = threading.Lock()

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mnemark.errors import MnemarkError
 from mnemark.files.ids import new_id
-from mnemark.memory.remote import Client, RemoteMemory
 from mnemark.text.quoting.fence import strip_fences
 from mnemark_adapters.bridge import IDLE, Bridge, RecallRequest, Where
 from mnemark_adapters.delivery import Delivery
@@ -44,6 +43,8 @@ class RemoteBridge(Bridge):
         self, url: str, key: str = "", *, limit: float | None = None, idle: float = IDLE,
         budget: int | None = None, width: int = 1,
     ) -> None:  # fmt: skip
+        from mnemark.memory.remote import Client, RemoteMemory
+
         self._server = RemoteMemory(Client(url, key))
         self._delivery = Delivery(self._server.client)
         super().__init__(

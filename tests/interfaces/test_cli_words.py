@@ -46,6 +46,8 @@ OF_PROGRAMMERS = {
     "counts too far or is too long: lower the numbers in {…}",  # it has no places
     "a state names a step that leads nowhere",
     "`mnemark connect {}`",  # a command alone
+    "nothing heard for {} s",  # told as the database that does not answer
+    "it is away",
     "cannot {}: {}; to go on recording, run `mnemark pause --end`",  # it is known with the state in its place
 }
 _RAISES = {"Problem", "Finding", "EmbedderUnavailable", "Wait"}

@@ -92,6 +92,14 @@ def said(node: NodeProcess, key: str) -> list[tuple[str, str]]:
     return [(one["role"], one["content"]) for one in mine]
 
 
+def refused(port: int, key: str, path: str, body: dict[str, Any]) -> int:
+    """Return the status with which a request is refused."""
+    with pytest.raises(urllib.error.HTTPError) as error:
+        post(port, key, path, body)
+    error.value.close()
+    return error.value.code
+
+
 def told_on_pelicans(node: NodeProcess, key: str) -> None:
     """Let the memory hold what a session is asked for."""
     with Memory.connect(address(node), key) as memory:
@@ -171,7 +179,7 @@ def test_the_key_is_for_its_user_alone(node: NodeProcess, key: str, laptop: Lapt
 
 
 def test_what_is_wrong_is_told_at_once(node: NodeProcess, key: str, laptop: Laptop, url: str) -> None:
-    def refused(where: str, given: str, *words: str) -> str:
+    def told(where: str, given: str, *words: str) -> str:
         done = laptop.run("connect", CLAUDE, "--server", where, *words, given=given)
         assert done.returncode != 0
         assert not given.strip() or given.strip() not in done.stderr
@@ -179,13 +187,13 @@ def test_what_is_wrong_is_told_at_once(node: NodeProcess, key: str, laptop: Lapt
         assert not (laptop.home / ".claude").exists()
         return done.stderr
 
-    assert "does not know this key" in refused(address(node), "mnk_wrong\n")
-    assert "does not answer" in refused("http://127.0.0.1:1", f"{key}\n")
-    assert "https://memory.example.org" in refused("memory.example.org", f"{key}\n")
-    assert "no password" in refused("https://ann:secret@example.org", f"{key}\n")
-    assert "one word" in refused(address(node), "two words\n")
-    assert "needs a key" in refused(address(node), "")
-    assert "no folder here" in refused(address(node), f"{key}\n", "--one-memory")
+    assert "does not know this key" in told(address(node), "mnk_wrong\n")
+    assert "does not answer" in told("http://127.0.0.1:1", f"{key}\n")
+    assert "https://memory.example.org" in told("memory.example.org", f"{key}\n")
+    assert "no password" in told("https://ann:secret@example.org", f"{key}\n")
+    assert "one word" in told(address(node), "two words\n")
+    assert "needs a key" in told(address(node), "")
+    assert "no folder here" in told(address(node), f"{key}\n", "--one-memory")
     with connect(url) as connection:
         reading = tenants.add_key(connection, "ann", "reader", scopes=("read",))
     assert "may only read" in connected(laptop, node, reading, CLAUDE)
@@ -332,11 +340,17 @@ def test_a_killed_hook_leaves_what_it_was_sending(laptop: Laptop, key: str) -> N
             hook.stdin.close()
             connection, _ = silent.accept()
             with connection:
+                assert key not in shown(hook.pid)
                 hook.kill()
                 hook.wait()
     (path,) = laptop.home.rglob("*.json")
     assert "Keep this." in path.read_text("utf-8")
     assert key not in path.read_text("utf-8")
+
+
+def shown(pid: int) -> str:
+    """Return what others see of a process."""
+    return Path(f"/proc/{pid}/cmdline").read_text() if sys.platform == "linux" else ""
 
 
 def test_a_key_that_was_taken_back_is_told_and_nothing_is_lost(
@@ -417,9 +431,20 @@ def test_a_server_reads_no_file_that_a_client_names(node: NodeProcess, key: str,
     post(node.port, key, "/hook/response", {"agent": CLAUDE, "event": event})
     assert said(node, key) == []
     for wrong in ({"turns": [{"content": "x"}]}, {"turns": "x"}, {"project": "../../etc"}, {"time": "soon"}):
-        with pytest.raises(urllib.error.HTTPError) as refused:
-            post(node.port, key, "/hook/response", {"agent": CLAUDE, "event": {"session_id": "one"}, **wrong})
-        assert refused.value.code == 400, wrong
+        body = {"agent": CLAUDE, "event": {"session_id": "one"}, **wrong}
+        assert refused(node.port, key, "/hook/response", body) == 400, wrong
+
+
+def test_a_key_says_what_it_opens_and_one_for_reading_records_nothing(
+    node: NodeProcess, key: str, url: str
+) -> None:
+    with connect(url) as connection:
+        reading = tenants.add_key(connection, "ann", "reader", scopes=("read",))
+    assert post(node.port, key, "/v1/key", {}) == {"memory": "ann", "scopes": ["read", "write"]}
+    assert post(node.port, reading, "/v1/key", {}) == {"memory": "ann", "scopes": ["read"]}
+    event = {"session_id": "one", "prompt": "Keep this."}
+    assert refused(node.port, reading, "/hook/prompt", {"agent": "cursor", "event": event}) == 403
+    assert said(node, key) == []
 
 
 def test_a_plug_in_uses_the_server_of_the_environment(node: NodeProcess, key: str, laptop: Laptop) -> None:
