@@ -33,7 +33,7 @@ EXTRAS: Final = (
     ),
     Extra("mcp", ("mcp",), "MCP over HTTP by the official SDK; `mnemark mcp` needs none"),
     Extra(
-        "server", ("psycopg", "psycopg_pool", "prometheus_client"),
+        "server", ("psycopg", "psycopg_pool", "prometheus_client", "jwt"),
         "a server for many people, whose memories are in PostgreSQL",
     ),
     Extra("fastembed", ("fastembed", "onnxruntime", "tokenizers"), "larger embedding models and rerankers"),

@@ -177,11 +177,17 @@ def warning(found: str | list[Finding]) -> Finding:
     return line
 
 
+MODULES = {"pyjwt": "jwt"}
+"""Packages whose module is called otherwise."""
+
+
 def test_extras_are_those_of_the_project_and_are_added_as_it_was_installed(tmp_path: Path) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     wanted = {
         name: {
-            re.split(r"[^\w-]", one)[0].replace("-", "_") for one in packages if not one.startswith("mnemark")
+            MODULES.get(package := re.split(r"[^\w-]", one)[0], package.replace("-", "_"))
+            for one in packages
+            if not one.startswith("mnemark")
         }
         for name, packages in project["optional-dependencies"].items()
     }

@@ -133,7 +133,7 @@ def test_the_chart_makes_what_a_cluster_takes(more: bool) -> None:  # noqa: FBT0
         assert {variable["name"] for variable in one["env"]} == node_environment()
         assert one["image"].endswith(f":{__version__}")
     assert node["env"] != migrate["env"], "migrations need the address of PostgreSQL itself"
-    assert {node[probe]["httpGet"]["path"] for probe in ("livenessProbe", "readinessProbe")} <= OPEN
+    assert {node[probe]["httpGet"]["path"] for probe in ("livenessProbe", "readinessProbe")} <= set(OPEN)
     assert "pre-upgrade" in job["metadata"]["annotations"]["helm.sh/hook"]
     loaded(migrate["args"][0]).make_context(*[migrate["args"][0], migrate["args"][1:]])
     labels = deployment["template"]["metadata"]["labels"]

@@ -169,7 +169,10 @@ class NotOnServerError(UsageError, AttributeError):
 
 def _missing(owner: str, name: str) -> NotOnServerError:
     """Return what to say of a method that is of a memory in a folder alone."""
-    return NotOnServerError(f"{owner} on a server has no {name!r}; use a memory in a folder for that")
+    return NotOnServerError(
+        f"{owner} on a server has no {name!r}; `export` the memory to a folder, and `merge` brings back what"
+        " you changed there"
+    )
 
 
 class RemoteMemory:
@@ -196,15 +199,6 @@ class RemoteMemory:
     def close(self) -> None:
         """Close the connections."""
         self.client.close()
-
-    if not TYPE_CHECKING:  # else no name were unknown to a type checker
-
-        def __getattr__(self, name: str) -> NoReturn:
-            """Say what to do instead of what `Memory` has for a folder alone."""
-            raise AttributeError(
-                f"a memory on a server has no {name!r}: `export` it to a folder, and open that with"
-                " `Memory.open`; `merge` brings back what you changed"
-            )
 
     def session(
         self,

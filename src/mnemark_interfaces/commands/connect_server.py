@@ -48,7 +48,7 @@ def _opened(url: str) -> tuple[str, Opened]:
         try:
             return known.key, keys.opened(url, known.key)
         except UsageError as error:  # taken back since
-            say("{value}", value=spoken(str(error)))
+            hint(spoken(str(error)))
     key = server_keys.checked(_asked(url))
     return key, keys.opened(url, key)
 
