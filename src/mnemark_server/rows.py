@@ -13,7 +13,7 @@ from mnemark_server.database import Connection, Database, Statement, Unavailable
 
 LOG: Final = ".jsonl"
 """How logs end: only to erase from one is it written as a whole."""
-LEASE_SECONDS: Final = 15.0
+LEASE_SECONDS: Final = 10.0
 """How long a lease holds unless it is renewed."""
 _RETRY_SECONDS: Final = 0.02
 """Pause before a lease that another node has is asked for again."""

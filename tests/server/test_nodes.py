@@ -213,6 +213,30 @@ def test_who_lost_the_lease_writes_nothing(new_node: MakeNode, url: str) -> None
     assert "memory/late.md" not in files_now
 
 
+def test_a_call_that_is_sent_to_two_nodes_at_once_is_there_once(new_node: MakeNode) -> None:
+    nodes = [new_node(), new_node()]
+    start = threading.Barrier(4)
+
+    def send(node: Tenants) -> None:
+        with node.lease("1") as at:
+            session = at.session("chat:1")
+            start.wait(10)
+            for number in range(20):
+                said = [session.turn("user", text, origin="owner") for text in (f"{number}", f"and {number}")]
+                assert len(session.add_once(said, f"call-{number}")) == 2
+
+    threads = [threading.Thread(target=send, args=(node,)) for node in (*nodes, *nodes)]
+    with new_node().lease("1") as at, at.memory.workspace.truth.change():  # they need no lease
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(20)
+    equal(*nodes, new_node())
+    with nodes[0].lease("1") as at:
+        found = [one.turn.content for one in at.memory.turns(session="chat:1")]
+    assert sorted(found) == sorted(text for number in range(20) for text in (f"{number}", f"and {number}"))
+
+
 def test_a_node_waits_for_another_that_changes_documents(new_node: MakeNode) -> None:
     first, second = new_node(), new_node()
     begun, done = threading.Event(), []

@@ -136,6 +136,10 @@ class Folder:
             self.appended(path, offsets[-1] + len(lines[-1]) + 1)
         return offsets
 
+    def once(self) -> AbstractContextManager[object]:
+        """Have nobody append lines of the same ids while the block looks for them and appends what lacks."""
+        return self.change()
+
     @contextmanager
     def change(self, timeout: float = LOCK_SECONDS) -> Iterator[ChangedFiles]:
         """Be the one writer of files, which the block names; within another change of this thread, join it.

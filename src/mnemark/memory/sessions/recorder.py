@@ -96,7 +96,7 @@ class Recorder:
         parts = ((self.path, call, str(at), turn.role, turn.content) for at, turn in enumerate(clean))
         ids = [derived_id("\n".join(part).encode("utf-8", "replace")) for part in parts]
         named = [structs.replace(turn, id=identifier) for turn, identifier in zip(clean, ids, strict=True)]
-        with self.ws.truth.change():  # the call itself may still be running
+        with self.ws.truth.once():  # the call itself may still be running
             known = self.log.known(ids)
             added = self.add_many([turn for turn in named if turn.id not in known])
         kept = {turn.id: known.get(turn.id) or turn for turn in named if turn.id in known}
