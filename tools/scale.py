@@ -1,4 +1,4 @@
-"""Measure a server beside the embedded engine in one run: answers, times, many memories, drills.
+"""Measure a server beside the embedded engine in one run: answers, times, many memories, cost, drills.
 
 Run by `make scale`; PostgreSQL is Debian's, or that of a wheel. Texts are made up.
 """
@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from tools.scale_drills import failovers, moment
+from tools.scale_load import load
 
 from mnemark import Memory
 from mnemark.memory.sessions.session import Session
@@ -46,6 +47,7 @@ def main() -> None:
     with TemporaryDirectory(prefix="mnemark-scale-") as folder, running(Path(folder)) as url:
         one_memory(Path(folder), url, given.talks)
         many_memories(Path(folder), url, given.tenants)
+    load()
     failovers(given.seconds, 6)
     moment()
 
