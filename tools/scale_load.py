@@ -63,7 +63,7 @@ def say(port: int, key: str, session: str, talk: int) -> None:
     """Say twenty made-up turns."""
     turns = [
         {"role": "user" if n % 2 == 0 else "assistant", "origin": "owner" if n % 2 == 0 else "agent",
-         "content": f"The {THINGS[(talk + n) % 9]} of {THINGS[(talk * 7 + n) % 9]}, number {talk}.{n}: day {n}."}
+         "content": f"The {THINGS[(talk + n) % 9]} of {THINGS[talk * 7 % 9]}, number {talk}.{n}: day {n}."}
         for n in range(20)
     ]  # fmt: skip
     post(port, key, "/v1/turns", {"session": session, "turns": turns, "call": session})
