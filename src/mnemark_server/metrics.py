@@ -8,7 +8,7 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-from mnemark_interfaces.http.guard import Message, Send
+from mnemark_interfaces.http.guard import Activity, Message, Send
 from mnemark_server.database import Database
 from mnemark_server.node import Tenants
 
@@ -56,6 +56,12 @@ class Metrics:
         self._folders = Gauge("mnemark_folders", "Folders of memories on the disk.", **kept)
         self._evicted = Gauge("mnemark_evicted_folders", "Folders removed since the start.", **kept)
         self._waiting = Gauge("mnemark_database_waiting", "Requests that wait for a connection.", **kept)
+        self._degraded = Gauge(
+            "mnemark_degraded_answers", "Answers without some route since the start.", **kept
+        )
+        self._erasures = Gauge(
+            "mnemark_erasures_waiting", "Erasures that are not finished, or not cleared from tables.", **kept
+        )
         self._descriptors = Gauge("mnemark_descriptors", "Open file descriptors.", **kept)
 
     @contextmanager
@@ -74,8 +80,10 @@ class Metrics:
         with self._filled.time():
             yield
 
-    def text(self, tenants: Tenants, database: Database) -> bytes:
+    def text(self, tenants: Tenants, database: Database, activity: Activity) -> bytes:
         """Return all as text."""
+        self._degraded.set(activity.degraded)
+        self._erasures.set(tenants.erasures())
         self._open.set(tenants.count())
         self._folders.set(tenants.folders())
         self._evicted.set(tenants.evicted)

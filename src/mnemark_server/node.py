@@ -201,6 +201,11 @@ class Tenants(Workspaces):
             self.evicted += 1
         shutil.rmtree(gone)
 
+    def erasures(self) -> int:
+        """Return how many erasures wait: in open memories, and for the tables to be cleared."""
+        waiting = (bool(one.memory.workspace.to_finish()) for one in self.held())
+        return self._scrubber.waiting + sum(waiting)
+
     def folders(self) -> int:
         """Return how many folders are on the disk."""
         with self._making:

@@ -73,6 +73,11 @@ class Scrubber:
         self._due = True
         self._thread.soon()
 
+    @property
+    def waiting(self) -> bool:
+        """Whether the tables are not cleared yet."""
+        return self._due
+
     def close(self) -> None:
         """End the thread; what was wanted is done before."""
         self._thread.close()

@@ -119,7 +119,7 @@ class Node:
         return Response(msgspec.json.encode(self.issuer.metadata()), media_type="application/json")
 
     async def _metrics(self, _: Request) -> Response:
-        text = await asyncio.to_thread(self.metrics.text, self.tenants, self.database)
+        text = await asyncio.to_thread(self.metrics.text, self.tenants, self.database, self.activity)
         return Response(text, media_type="text/plain; version=0.0.4")
 
 

@@ -203,6 +203,11 @@ def test_the_numbers_name_no_memory(client: TestClient, owner: Connection) -> No
     text = client.get("/metrics").text
     assert 'mnemark_requests_total{route="/v1/remember",status="200"} 1.0' in text
     assert "mnemark_open_memories 1.0" in text
+    assert "mnemark_erasures_waiting 0.0" in text
+    assert "mnemark_degraded_answers 0.0" in text
+    late = ask(client, key, "/v1/recall", query="island", deadline=1e-6).json()
+    assert late["degraded"]
+    assert "mnemark_degraded_answers 1.0" in client.get("/metrics").text
     assert MARK not in text
     assert key not in text
 

@@ -163,12 +163,14 @@ class Api:
         async def answer(request: Request) -> Response:
             body = _decoded(decoder, await request.body())
 
-            def job() -> Response:
+            def job() -> tuple[Response, bool]:
                 with self.workspaces.lease(body.workspace) as opened:
-                    return _json(run(call, opened, body))
+                    found = run(call, opened, body)
+                    return _json(found), bool(getattr(found, "degraded", ()))
 
-            answer: Response = await self.lanes.run(body.workspace, job)
-            return answer
+            done: tuple[Response, bool] = await self.lanes.run(body.workspace, job)
+            self.activity.degraded += done[1]
+            return done[0]
 
         return answer
 

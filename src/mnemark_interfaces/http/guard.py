@@ -101,6 +101,8 @@ class Activity:
     def __init__(self) -> None:
         self.running = 0
         self.served = 0
+        self.degraded = 0
+        """Answers without some route, such as one that was late."""
         self._last = time.monotonic()
 
     @contextmanager

@@ -252,6 +252,11 @@ class Workspaces:
         with self._guard:
             return list(self._open)[::-1]
 
+    def held(self) -> list[PooledWorkspace]:
+        """Return what is open."""
+        with self._guard:
+            return list(self._open.values())
+
     def count(self) -> int:
         """Return the number of open workspaces."""
         with self._guard:
