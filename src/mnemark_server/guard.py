@@ -1,7 +1,6 @@
 """Let in who has a key: it names the memory, and what may be done there; nothing in a request does."""
 
 import re
-from collections.abc import Awaitable, Callable
 from typing import Any, Final, Protocol
 
 import msgspec
@@ -12,6 +11,7 @@ from mnemark_interfaces.http.calls import CALLS
 from mnemark_interfaces.http.guard import (
     MAX_BODY,
     Activity,
+    App,
     Receive,
     Refusal,
     Scope,
@@ -23,7 +23,7 @@ from mnemark_interfaces.http.guard import (
 from mnemark_interfaces.tools import BY_NAME
 from mnemark_server.access import Access, Keys
 from mnemark_server.database import UnavailableError
-from mnemark_server.issuer import METADATA, SCOPE
+from mnemark_server.issuer import METADATA, SCOPE, SCOPES
 from mnemark_server.limits import Limits
 from mnemark_server.metrics import Metrics
 
@@ -60,7 +60,6 @@ _READS: Final = frozenset(
 """What a key for reading may ask for."""
 _BEARER: Final = re.compile(rb"[Bb]earer +([!-~]{1,8192}) *")
 _FIELDS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 async def refused(key: Access, limits: Limits | None = None) -> Refusal | None:
@@ -164,12 +163,8 @@ class KeyGuard:
         if needed not in key.scopes:
             told = "this key may only read" if "read" in key.scopes else "this token allows nothing here"
             asked = f'{self._challenge}{"," if " " in self._challenge else ""} error="insufficient_scope"'
-            return Refusal(
-                403,
-                "scope",
-                told,
-                challenge=f'{asked}, scope="{SCOPE.format("read")} {SCOPE.format("write")}"',
-            )
+            scopes = " ".join(map(SCOPE.format, SCOPES))
+            return Refusal(403, "scope", told, challenge=f'{asked}, scope="{scopes}"')
         return body if path == _MCP else _for_tenant(body, key.tenant)
 
 

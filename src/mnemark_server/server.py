@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import logging
 import signal
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -37,7 +36,6 @@ from mnemark_server.pages import guarded, site_of
 PORT: Final = 8_765
 DRAIN_SECONDS: Final = 20
 _MOST_CONNECTIONS: Final = 1_000
-_log = logging.getLogger("mnemark.server")
 
 
 class Settings(NamedTuple):
@@ -67,7 +65,6 @@ class Node:
             self.database, home, most_open=settings.most_open, filling=self.metrics.filling
         )
         self.activity = Activity()
-        self._home = home
         self.draining = False
         self.nightly = Nightly(self.database, self.tenants)
         self.issuer = Issuer(settings.issuer, settings.url) if settings.issuer else None

@@ -4,7 +4,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -20,25 +20,18 @@ from mnemark.memory.transfer.imports import import_from
 from mnemark.memory.transfer.restore import Restored, check_new, restore
 from mnemark.memory.transfer.transfer import put_in_place
 
+if TYPE_CHECKING:
+    from mnemark.memory.remote import Client
+
 _JOURNAL: Final = "imports"
 """What the journal of copies is called: each is at another place, and would have one of its own."""
 _ARCHIVE: Final = "memory.zip"
 
 
-class Client(Protocol):
-    """What sends and fetches files."""
-
-    def upload(self, name: str, archive: Path, query: Mapping[str, str]) -> Any:
-        """Return the answer to a file that is sent."""
-
-    def download(self, name: str, target: Path) -> None:
-        """Write what the server gives into a new file."""
-
-
 class Moves:
     """What `RemoteMemory` does with a whole memory."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: "Client") -> None:
         self._client = client
 
     def export(self, folder: Path) -> Restored:
