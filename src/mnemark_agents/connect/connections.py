@@ -11,9 +11,10 @@ from mnemark.files import trust
 from mnemark.files.layout import is_workspace
 from mnemark_agents.connect import plugins, toml_edit
 from mnemark_agents.connect.bundles import BUNDLES, bundle_named
+from mnemark_agents.connect.caller import is_server_in, memory_in
 from mnemark_agents.connect.commands import WRITTEN
 from mnemark_agents.connect.connect import our_values, read
-from mnemark_agents.connect.hosts import HOSTS, Host, Target, is_installed, is_server_in, memory_in, words_of
+from mnemark_agents.connect.hosts import HOSTS, Host, Target, is_installed, words_of
 from mnemark_agents.homes import workspace_for
 from mnemark_agents.hook.agents import EVENTS
 

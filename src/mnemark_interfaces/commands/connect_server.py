@@ -7,8 +7,8 @@ from pathlib import Path
 from mnemark.errors import UsageError
 from mnemark.files import server_keys
 from mnemark_agents.connect import keys
+from mnemark_agents.connect.caller import Server
 from mnemark_agents.connect.connections import servers
-from mnemark_agents.connect.hosts import Server
 from mnemark_agents.connect.keys import Opened
 from mnemark_agents.hook.remote import send_waiting
 from mnemark_interfaces import output, speech
