@@ -50,6 +50,11 @@ class NodeProcess:
         if self.process.poll() is not None:
             self.start()
 
+    def number(self, name: str) -> int:
+        """Return the number of a memory."""
+        with connect(self.url) as connection:
+            return tenants.number_of(connection, name)
+
     def moving(self) -> list[Path]:
         """Return the folders of archives on their way, once what was answered is cleared away."""
         deadline = time.monotonic() + 10

@@ -23,6 +23,7 @@ from mnemark_server.rows import TenantRows
 from server.command import mnemark
 from server.conftest import MakeNode, truth
 from server.moving import TYPE, a_life, answers, client, exported, of_others, packed, write
+from server.processes import NodeProcess
 
 # There and back
 
@@ -115,14 +116,13 @@ def test_what_was_erased_is_in_no_export(
 
 
 def test_an_export_has_nothing_of_another_memory(
-    server: str, new_key: Callable[..., str], tmp_path: Path, url: str
+    server: str, node: NodeProcess, new_key: Callable[..., str], tmp_path: Path
 ) -> None:
     ann, bob = new_key("ann"), new_key("bob")
     for key, word in ((ann, "Zanzibar"), (bob, "Reykjavik")):
         with Memory.connect(server, key) as remote:
             remote.remember("island", word)
-    with connect(url) as connection:
-        number = tenants.number_of(connection, "ann")
+    number = node.number("ann")
     found = exported(server, ann, tmp_path / "ann")
     assert any(b"Zanzibar" in data for data in found.values())
     assert not any(b"Reykjavik" in data for data in found.values())

@@ -86,7 +86,7 @@ def test_damaged_archives_are_refused_or_give_what_they_hold(
 
 
 def test_links_stay_out_and_settings_start_nothing(
-    server: str, new_key: Callable[..., str], tmp_path: Path, new_node: MakeNode
+    server: str, node: NodeProcess, new_key: Callable[..., str], tmp_path: Path, new_node: MakeNode
 ) -> None:
     root = tmp_path / "mine"
     a_life(root)
@@ -100,9 +100,7 @@ def test_links_stay_out_and_settings_start_nothing(
     back = exported(server, key, tmp_path / "back")
     assert back["mnemark.toml"] == (root / "mnemark.toml").read_bytes()
     assert not [path for path in back if path.startswith((".git", "passwd", "other"))]
-    with connect(url) as connection:
-        number = tenants.number_of(connection, "ann")
-    with new_node().lease(str(number)) as at:
+    with new_node().lease(str(node.number("ann"))) as at:
         config = at.memory.workspace.config
         assert (config.timezone, config.embedder, config.mounts) == ("Asia/Shanghai", "bundled", {})
 

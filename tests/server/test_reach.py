@@ -17,6 +17,7 @@ from mnemark import Memory
 from mnemark_agents.connect.hosts import HOSTS
 from mnemark_server import tenants
 from mnemark_server.database import connect
+from server.command import mnemark
 from server.processes import NodeProcess, post
 
 CLAUDE = "claude-code"
@@ -34,22 +35,12 @@ class Laptop:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(hidden)}
         self.environment = {**kept, **dict.fromkeys(names, str(home)), "NO_COLOR": "1"}
 
-    def run(
-        self,
-        *words: str,
-        given: str = "",
-        environment: Mapping[str, str] | None = None,
-        cwd: Path | None = None,
-    ) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-P", "-m", "mnemark", *words], input=given, text=True, capture_output=True,
-            env={**self.environment, **(environment or {})}, cwd=cwd or self.home, check=False, timeout=60,
-        )  # fmt: skip
+    def run(self, *words: str, given: str = "") -> subprocess.CompletedProcess[str]:
+        return mnemark(*words, given=given, cwd=self.home, environment=self.environment)
 
     def hook(self, url: str, agent: str, event: str, data: Mapping[str, Any]) -> dict[str, Any]:
-        done = self.run("hook", event, "--agent", agent, "--server", url, given=json.dumps(data))
-        assert done.returncode == 0, done.stderr
-        found: dict[str, Any] = json.loads(done.stdout)
+        words = [sys.executable, "-P", "-m", "mnemark", "hook", event, "--agent", agent, "--server", url]
+        found: dict[str, Any] = json.loads(as_agent(self, words, json.dumps(data)))
         return found
 
     def files(self) -> dict[str, str]:
@@ -433,8 +424,8 @@ def test_a_key_says_what_it_opens_and_one_for_reading_records_nothing(
 def test_a_plug_in_uses_the_server_of_the_environment(node: NodeProcess, key: str, laptop: Laptop) -> None:
     laptop.environment |= {"MNEMARK_KEY": key, "MNEMARK_SERVER": node.address}
     data = json.dumps({"session_id": "one", "prompt": "Keep this.", "cwd": str(laptop.home)})
-    done = laptop.run("hook", "prompt", "--agent", "openclaw", "--plugin", given=data)
-    assert done.stdout == "{}\n"
+    words = [sys.executable, "-P", "-m", "mnemark", "hook", "prompt", "--agent", "openclaw", "--plugin"]
+    assert as_agent(laptop, words, data) == "{}\n"
     assert said(node, key) == [("user", "Keep this.")]
     assert not (laptop.home / "mnemark").exists()
 
