@@ -10,7 +10,7 @@ from mnemark.files.ids import new_id
 from mnemark_agents.outbox import Outbox
 
 if TYPE_CHECKING:
-    from mnemark.memory.remote import Client
+    from mnemark.memory.client import Client
 
 
 def said_now(role: str, text: str) -> dict[str, Any]:

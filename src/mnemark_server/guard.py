@@ -1,7 +1,7 @@
 """Let in who has a key: it names the memory, and what may be done there; nothing in a request does."""
 
 import re
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import msgspec
 
@@ -24,8 +24,9 @@ from mnemark_interfaces.tools import BY_NAME
 from mnemark_server.access import Access, Keys
 from mnemark_server.database import UnavailableError
 from mnemark_server.issuer import METADATA, SCOPE, SCOPES
-from mnemark_server.limits import Limits
+from mnemark_server.limits import Limits, refused
 from mnemark_server.metrics import Metrics
+from mnemark_server.pages import PageGuard
 
 OPEN: Final = ("/livez", "/readyz", "/metrics", "/openapi.json", METADATA)
 """Paths that need no key, and all below them."""
@@ -62,42 +63,19 @@ _BEARER: Final = re.compile(rb"[Bb]earer +([!-~]{1,8192}) *")
 _FIELDS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
-async def refused(key: Access, limits: Limits | None = None) -> Refusal | None:
-    """Refuse a key of a memory that is suspended, or asks too much; a request is taken from `limits`.
-
-    Raises UnavailableError.
-    """
-    if key.state != "active":
-        return Refusal(403, "suspended", "this memory is suspended; ask whoever runs this server")
-    wait = await limits.wait(key.tenant, key.limits) if limits is not None else 0.0
-    if wait <= 0:
-        return None
-    return Refusal(429, "limit", f"too many requests; try again in {wait:.0f} s", retry=round(wait))
-
-
-class Pages(Protocol):
-    """What answers browsers, and asks for no key but to sign in."""
-
-    def route_of(self, path: str) -> str:
-        """Return the route of a path for counting; empty for what is not of the pages."""
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
-
-
 class KeyGuard:
     """ASGI middleware that passes what a key allows to `app`, with the number of its memory."""
 
     def __init__(
         self, app: App, keys: Keys, limits: Limits, metrics: Metrics, activity: Activity, *,
-        challenge: str = "", pages: Pages | None = None,
+        challenge: str, pages: PageGuard,
     ) -> None:  # fmt: skip
         self._app = app
         self._keys = keys
         self._limits = limits
         self._metrics = metrics
         self._activity = activity
-        self._challenge = challenge or "Bearer"
+        self._challenge = challenge
         self._pages = pages
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -105,7 +83,7 @@ class KeyGuard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        if self._pages is not None and (route := self._pages.route_of(scope["path"])):
+        if route := self._pages.route_of(scope["path"]):
             with self._metrics.request(route) as seen:
                 await self._pages(scope, receive, seen.sending(send))
             return

@@ -28,8 +28,7 @@ from mnemark_interfaces.http.hosted_session import HostedSession, cookie_name
 from mnemark_interfaces.http.pool import Lanes, Workspaces
 from mnemark_server.access import Keys
 from mnemark_server.database import Database, UnavailableError
-from mnemark_server.guard import refused
-from mnemark_server.limits import Limits
+from mnemark_server.limits import Limits, refused
 from mnemark_server.sessions import IN_ALL, PER_ADDRESS, Failures, Sessions
 
 _PAGES: Final = "mnemark_faces.web.hosted"

@@ -87,7 +87,7 @@ class Node:
         )  # fmt: skip
         guard = KeyGuard(
             app, keys, limits, self.metrics, self.activity, pages=pages,
-            challenge=self.issuer.challenge() if self.issuer is not None else "",
+            challenge=self.issuer.challenge() if self.issuer is not None else "Bearer",
         )  # fmt: skip
         return RequestLog(guard)
 

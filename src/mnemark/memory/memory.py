@@ -128,7 +128,8 @@ class Memory:
         Raises:
             UsageError: it is no address, or there is no key.
         """
-        from mnemark.memory.remote import Client, RemoteMemory
+        from mnemark.memory.client import Client
+        from mnemark.memory.remote import RemoteMemory
 
         return RemoteMemory(Client(url, key, timeout=timeout))
 

@@ -4,13 +4,14 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
 from mnemark.errors import NotFoundError, UsageError
 from mnemark.files import platform
 from mnemark.files.config import load
+from mnemark.memory.client import Client
 from mnemark.memory.merging.merge import Merged
 from mnemark.memory.merging.source import checked, comes_along, note_sent
 from mnemark.memory.open_workspace import OpenWorkspace
@@ -20,9 +21,6 @@ from mnemark.memory.transfer.imports import import_from
 from mnemark.memory.transfer.restore import Restored, check_new, restore
 from mnemark.memory.transfer.transfer import put_in_place
 
-if TYPE_CHECKING:
-    from mnemark.memory.remote import Client
-
 _JOURNAL: Final = "imports"
 """What the journal of copies is called: each is at another place, and would have one of its own."""
 _ARCHIVE: Final = "memory.zip"
@@ -31,7 +29,7 @@ _ARCHIVE: Final = "memory.zip"
 class Moves:
     """What `RemoteMemory` does with a whole memory."""
 
-    def __init__(self, client: "Client") -> None:
+    def __init__(self, client: Client) -> None:
         self._client = client
 
     def export(self, folder: Path) -> Restored:

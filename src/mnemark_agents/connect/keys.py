@@ -89,16 +89,12 @@ def _state(url: str) -> ServerState:
 
 
 def drop_unused(before: set[str], project: Path | None) -> list[ServerState]:
-    """Remove the keys of servers that agents used before, and do not any more.
+    """Remove the keys of servers that agents used before, and do not any more; return those servers.
 
-    Returns:
-        The servers whose keys stay, as something waits for them.
+    Where something waits for one, its key stays.
     """
-    left = []
-    for url in sorted(before - servers(project)):
-        state = _state(url)
-        if state.waiting:
-            left.append(state)
-        else:
-            server_keys.drop(url)
-    return left
+    unused = [_state(url) for url in sorted(before - servers(project))]
+    for one in unused:
+        if not one.waiting:
+            server_keys.drop(one.url)
+    return unused
