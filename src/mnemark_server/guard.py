@@ -106,7 +106,7 @@ class KeyGuard:
         if isinstance(body, Refusal):
             await refuse(receive, send, body, "")
             return
-        body = self._within_scope(scope["path"], found, body)
+        body = self._beyond(scope["path"], found, body) or _for_tenant(scope["path"], body, found.tenant)
         if isinstance(body, Refusal):
             await refuse(replayed(b"", receive), send, body, "")  # it was received
             return
@@ -135,15 +135,15 @@ class KeyGuard:
             )
         return await refused(key, self._limits) or key
 
-    def _within_scope(self, path: str, key: Access, body: bytes) -> bytes | Refusal:
-        """Return the body of a request that a key allows, with the memory that it is for."""
+    def _beyond(self, path: str, key: Access, body: bytes) -> Refusal | None:
+        """Refuse what a key does not allow."""
         needed = "read" if (_only_reads(body) if path == _MCP else path in _READS) else "write"
-        if needed not in key.scopes:
-            told = "this key may only read" if "read" in key.scopes else "this token allows nothing here"
-            asked = f'{self._challenge}{"," if " " in self._challenge else ""} error="insufficient_scope"'
-            scopes = " ".join(map(SCOPE.format, SCOPES))
-            return Refusal(403, "scope", told, challenge=f'{asked}, scope="{scopes}"')
-        return body if path == _MCP else _for_tenant(body, key.tenant)
+        if needed in key.scopes:
+            return None
+        told = "this key may only read" if "read" in key.scopes else "this token allows nothing here"
+        asked = f'{self._challenge}{"," if " " in self._challenge else ""} error="insufficient_scope"'
+        scopes = " ".join(map(SCOPE.format, SCOPES))
+        return Refusal(403, "scope", told, challenge=f'{asked}, scope="{scopes}"')
 
 
 def _only_reads(body: bytes) -> bool:
@@ -167,8 +167,10 @@ def route_of(path: str) -> str:
     return path if path in _ROUTES else "other"
 
 
-def _for_tenant(body: bytes, tenant: int) -> bytes | Refusal:
-    """Return the body of a request with the memory that it is for."""
+def _for_tenant(path: str, body: bytes, tenant: int) -> bytes | Refusal:
+    """Return the body of a request with the memory that it is for; a message of MCP has it in a header."""
+    if path == _MCP:
+        return body
     try:
         fields = _FIELDS.decode(body or b"{}")
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
