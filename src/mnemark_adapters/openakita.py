@@ -119,9 +119,9 @@ class OpenAkitaMemory:
         self._root = Path(workspace).expanduser()
         self._server: RemoteMemory | None = None
         if server:
-            from mnemark.memory import client, remote
+            from mnemark.memory import remote
 
-            self._server = remote.RemoteMemory(client.Client(server, key))
+            self._server = remote.RemoteMemory.at(server, key)
             self._delivery = Delivery(self._server.client)
         self._guard = threading.Lock()
         self._opening = threading.Lock()

@@ -47,10 +47,9 @@ class RemoteBridge(Bridge):
         self, url: str, key: str = "", *, limit: float | None = None, idle: float = IDLE,
         budget: int | None = None, width: int = 1,
     ) -> None:  # fmt: skip
-        from mnemark.memory.client import Client
         from mnemark.memory.remote import RemoteMemory
 
-        self._server = RemoteMemory(Client(url, key))
+        self._server = RemoteMemory.at(url, key)
         self._delivery = Delivery(self._server.client)
         super().__init__(
             Path(), limit=LIMIT if limit is None else limit, idle=idle, budget=budget, width=width

@@ -47,6 +47,11 @@ class RemoteMemory:
     def __init__(self, client: Client) -> None:
         self.client = client
 
+    @classmethod
+    def at(cls, url: str, key: str = "", *, timeout: float = 30.0) -> Self:
+        """Return the memory of a key; as `Memory.connect`."""
+        return cls(Client(url, key, timeout=timeout))
+
     def __getattr__(self, name: str) -> Any:
         """Refuse what a memory in a folder has, and this has not."""
         raise _missing("a memory", name)
