@@ -68,7 +68,7 @@ OUTSIDE: Final[dict[str, str]] = {
     "memory/merging/merge.py": "a copy of the other side in `.mnemark`",
     "memory/merging/source.py": "a copy of the other side in `.mnemark`",
     "memory/merging/steps.py": "joined files and what they were in `.mnemark`; a log under its own lock",
-    "memory/remote.py": "an archive in a temporary folder",
+    "memory/client.py": "an archive in a temporary folder",
     "memory/transfer/backup.py": "an archive beside the workspace",
     "memory/transfer/export/": "an export beside the workspace; a style sheet of the program",
     "memory/transfer/restore.py": "a folder that is no workspace yet",

@@ -22,7 +22,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from mnemark_server.database import Database, connect
 from mnemark_server.node import Tenants
 from server.cluster import BOUNCER, PASSWORDS, Cluster, Image, Member, ShippedNode
-from server.test_kills import Writer, post
+from server.processes import post
+from server.test_kills import Writer
 
 
 def main() -> None:

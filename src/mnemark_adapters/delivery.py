@@ -2,13 +2,21 @@
 
 import threading
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from mnemark.errors import BusyError
+from mnemark.files.ids import new_id
 from mnemark_agents.outbox import Outbox
 
 if TYPE_CHECKING:
-    from mnemark.memory.remote import Client
+    from mnemark.memory.client import Client
+
+
+def said_now(role: str, text: str) -> dict[str, Any]:
+    """Return the body of the call `turns` for what was said at this moment."""
+    turn = {"role": role, "content": text, "time": datetime.now(UTC).astimezone().isoformat()}
+    return {"turns": [turn], "call": new_id()}
 
 
 class Delivery:

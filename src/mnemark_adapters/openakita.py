@@ -23,18 +23,16 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar, copy_context
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from mnemark.errors import BusyError, MnemarkError, NotFoundError, UsageError
-from mnemark.files.ids import new_id
 from mnemark.files.sessions import WINDOW
 from mnemark.memory.prompt.briefing import BUDGET
 from mnemark.text.quoting.fence import fence, strip_fences
-from mnemark_adapters.delivery import Delivery
+from mnemark_adapters.delivery import Delivery, said_now
 from mnemark_adapters.host_model import use_host_model
-from mnemark_adapters.remote_bridge import LIMIT
+from mnemark_adapters.remote_bridge import LIMIT, check_one_named
 from mnemark_agents.hook.event import FLOOR
 from mnemark_agents.hook.told import get_ready, told
 from mnemark_agents.upkeep import start_if_due
@@ -116,15 +114,14 @@ class OpenAkitaMemory:
     def __init__(
         self, workspace: str | Path = "", *, server: str = "", key: str = "", brain: Any = None
     ) -> None:
-        if bool(server) == bool(workspace):
-            raise UsageError("give the folder of a memory, or server= and key= of one on a server")
+        check_one_named(workspace, server)
         self._brain = brain
         self._root = Path(workspace).expanduser()
         self._server: RemoteMemory | None = None
         if server:
             from mnemark.memory import remote
 
-            self._server = remote.RemoteMemory(remote.Client(server, key))
+            self._server = remote.RemoteMemory.at(server, key)
             self._delivery = Delivery(self._server.client)
         self._guard = threading.Lock()
         self._opening = threading.Lock()
@@ -303,8 +300,7 @@ class OpenAkitaMemory:
             if self._server is None:
                 self._opened().session(key).add(role, said)
                 return
-            turn = {"role": role, "content": said, "time": datetime.now(UTC).astimezone().isoformat()}
-            self._delivery.send("turns", {"session": key, "turns": [turn], "call": new_id()})
+            self._delivery.send("turns", {"session": key, **said_now(role, said)})
 
     def _context(self, key: str, query: str, max_tokens: int) -> str:
         words = strip_fences(query).strip()

@@ -3,15 +3,13 @@
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from mnemark.errors import MnemarkError
-from mnemark.files.ids import new_id
+from mnemark.errors import MnemarkError, UsageError
 from mnemark.text.quoting.fence import strip_fences
 from mnemark_adapters.bridge import IDLE, Bridge, RecallRequest, Where
-from mnemark_adapters.delivery import Delivery
+from mnemark_adapters.delivery import Delivery, said_now
 from mnemark_agents.hook.event import FLOOR
 from mnemark_interfaces.tools import BY_NAME, failed
 
@@ -20,6 +18,12 @@ if TYPE_CHECKING:
 
 LIMIT: Final = 1.0
 """Seconds that a turn waits for a recall: a server is further away than a folder."""
+
+
+def check_one_named(folder: str | Path, server: str) -> None:
+    """Raise UsageError unless a host's settings name either a folder or a server."""
+    if bool(server) == bool(folder):
+        raise UsageError("give the folder of a memory, or server= and key= of one on a server")
 
 
 class RemoteBridge(Bridge):
@@ -43,9 +47,9 @@ class RemoteBridge(Bridge):
         self, url: str, key: str = "", *, limit: float | None = None, idle: float = IDLE,
         budget: int | None = None, width: int = 1,
     ) -> None:  # fmt: skip
-        from mnemark.memory.remote import Client, RemoteMemory
+        from mnemark.memory.remote import RemoteMemory
 
-        self._server = RemoteMemory(Client(url, key))
+        self._server = RemoteMemory.at(url, key)
         self._delivery = Delivery(self._server.client)
         super().__init__(
             Path(), limit=LIMIT if limit is None else limit, idle=idle, budget=budget, width=width
@@ -66,8 +70,7 @@ class RemoteBridge(Bridge):
     def keep(self, where: Where, role: str, text: str) -> None:
         """Record what was said, without recalled blocks; it waits for a server that is away."""
         if words := strip_fences(text).strip():
-            turn = {"role": role, "content": words, "time": datetime.now(UTC).astimezone().isoformat()}
-            self.deliver(where, [("turns", {"turns": [turn], "call": new_id()})])
+            self.deliver(where, [("turns", said_now(role, words))])
 
     def deliver(self, where: Where, calls: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
         """Send calls about a session in the background, each with plain JSON."""

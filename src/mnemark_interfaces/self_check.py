@@ -22,10 +22,11 @@ from mnemark.index.check import sqlite_version
 from mnemark.memory.health.doctor import Finding
 from mnemark.text.words.segment import query_terms
 from mnemark_agents import daemon
+from mnemark_agents.connect.caller import command
 from mnemark_agents.connect.check import Place, moved, throw_away, try_hooks, try_tools
 from mnemark_agents.connect.connect import host_of
 from mnemark_agents.connect.connections import connections
-from mnemark_agents.connect.hosts import command, words_of
+from mnemark_agents.connect.hosts import words_of
 from mnemark_agents.hook.command import LIMIT_SECONDS
 from mnemark_interfaces import speech
 from mnemark_interfaces.app import loaded

@@ -11,7 +11,6 @@ from typing import Any, Final, NamedTuple
 from mnemark_server.database import Database, Statement
 from mnemark_server.issuer import InvalidTokenError, Issuer, is_token
 
-SCOPES: Final = ("read", "write")
 KNOWN_SECONDS: Final = 10.0
 """How long a key counts as it was, so that one that is taken back works no longer than this."""
 _MOST_KNOWN: Final = 10_000

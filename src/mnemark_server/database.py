@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
 import psycopg
@@ -58,32 +58,6 @@ def said(error: Exception) -> str:
     return str(error) if isinstance(error, UnavailableError) else type(error).__name__
 
 
-class Share:
-    """The connections that one tenant may use at a time, so that it does not keep out the others."""
-
-    def __init__(self) -> None:
-        self._reading = threading.BoundedSemaphore(_EACH)
-        self._writing = threading.BoundedSemaphore(_EACH)
-
-    def reading(self) -> AbstractContextManager[None]:
-        """Take one of the readers for the length of the block. Raises UnavailableError."""
-        return _taken(self._reading)
-
-    def writing(self) -> AbstractContextManager[None]:
-        """Take one of the writers for the length of the block. Raises UnavailableError."""
-        return _taken(self._writing)
-
-
-@contextmanager
-def _taken(share: threading.BoundedSemaphore) -> Iterator[None]:
-    if not share.acquire(timeout=_WAIT_SECONDS):
-        raise UnavailableError("too many requests wait for this memory; try again")
-    try:
-        yield
-    finally:
-        share.release()
-
-
 class Database:
     """The database of a server. Thread-safe. Reading and writing do not wait for each other's connections."""
 
@@ -93,7 +67,7 @@ class Database:
         self._outage = Outage()
         self._readers = self._pool("reading", connections)
         self._writers = self._pool("writing", connections)
-        self._shares: dict[int | None, Share] = {}
+        self._shares: dict[tuple[Pool, int | None], threading.BoundedSemaphore] = {}
 
     def close(self) -> None:
         """Close all connections."""
@@ -105,44 +79,34 @@ class Database:
 
         All are sent at once, as one transaction. Raises UnavailableError.
         """
-        with self._share(tenant).reading():
-            return self._run(self._readers, tenant, statements)
+        return self._run(self._readers, tenant, statements)
 
     def write(self, tenant: int, *statements: Statement) -> list[Rows]:
         """Run statements that see and change the rows of a tenant alone, as `read`; all or none is done.
 
         They are sent at once with the commit, so that a node that stands still holds no row.
         """
-        with self._share(tenant).writing():
-            return self._run(self._writers, tenant, statements)
+        return self._run(self._writers, tenant, statements)
 
     def ask(self, tenant: int, statement: Statement) -> Rows:
         """Run one statement that names its tenant itself, and read what it gives; as `read`."""
-        with self._share(tenant).reading():
-            return self._one(self._readers, statement)
+        return self._one(self._readers, tenant, statement)
 
     def tell(self, tenant: int, statement: Statement) -> Rows:
         """Run one statement that names its tenant itself, and changes rows; as `write`."""
-        with self._share(tenant).writing():
-            return self._one(self._writers, statement)
+        return self._one(self._writers, tenant, statement)
 
     @contextmanager
     def writing(self, tenant: int) -> Iterator[Connection]:
         """Be in a transaction that sees and changes the rows of a tenant alone. Raises UnavailableError."""
-        with (
-            self._share(tenant).writing(), self._borrowed(self._writers) as connection,
-            connection.transaction(),
-        ):  # fmt: skip
+        with self._shared(self._writers, tenant) as connection, connection.transaction():
             connection.execute(_ENTER, [str(tenant)])
             yield connection
 
     @contextmanager
     def reading(self, tenant: int) -> Iterator[Connection]:
         """Be in a transaction that sees the rows of a tenant as they are now. Raises UnavailableError."""
-        with (
-            self._share(tenant).reading(), self._borrowed(self._readers) as connection,
-            connection.transaction(),
-        ):  # fmt: skip
+        with self._shared(self._readers, tenant) as connection, connection.transaction():
             connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             connection.execute(_ENTER, [str(tenant)])
             yield connection
@@ -162,6 +126,18 @@ class Database:
             yield connection
 
     @contextmanager
+    def _shared(self, pool: Pool, tenant: int | None) -> Iterator[HeardConnection]:
+        """Borrow one of the connections that a tenant may use at a time, so that it keeps out no other."""
+        share = self._shares.setdefault((pool, tenant), threading.BoundedSemaphore(_EACH))
+        if not share.acquire(timeout=_WAIT_SECONDS):
+            raise UnavailableError("too many requests wait for this memory; try again")
+        try:
+            with self._borrowed(pool) as connection:
+                yield connection
+        finally:
+            share.release()
+
+    @contextmanager
     def _borrowed(self, pool: Pool, silence: float | None = None) -> Iterator[HeardConnection]:
         with _told(), self._outage.trying():
             try:
@@ -173,7 +149,7 @@ class Database:
                 raise
 
     def _run(self, pool: Pool, tenant: int | None, statements: Sequence[Statement]) -> list[Rows]:
-        with self._borrowed(pool) as connection:
+        with self._shared(pool, tenant) as connection:
             with connection.pipeline():
                 connection.execute("BEGIN")
                 connection.execute(_ENTER, ["" if tenant is None else str(tenant)])
@@ -183,8 +159,8 @@ class Database:
                 connection.execute("COMMIT")
             return [cursor.fetchall() if cursor.description else [] for cursor in cursors]
 
-    def _one(self, pool: Pool, statement: Statement) -> Rows:
-        with self._borrowed(pool) as connection:
+    def _one(self, pool: Pool, tenant: int, statement: Statement) -> Rows:
+        with self._shared(pool, tenant) as connection:
             return connection.execute(statement.text.encode(), statement.values, binary=True).fetchall()
 
     def _pool(self, name: str, most: int) -> Pool:
@@ -193,9 +169,6 @@ class Database:
             timeout=_WAIT_SECONDS, open=True, max_idle=300, kwargs=_settings(self.url),
             reconnect_timeout=_RECONNECT_SECONDS, reconnect_failed=lambda _: self._outage.begin(),
         )  # fmt: skip
-
-    def _share(self, tenant: int | None) -> Share:
-        return self._shares.setdefault(tenant, Share())
 
     def waiting(self) -> int:
         """Return how many requests wait for a connection."""

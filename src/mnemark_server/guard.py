@@ -1,8 +1,7 @@
 """Let in who has a key: it names the memory, and what may be done there; nothing in a request does."""
 
 import re
-from collections.abc import Awaitable, Callable
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import msgspec
 
@@ -12,6 +11,7 @@ from mnemark_interfaces.http.calls import CALLS
 from mnemark_interfaces.http.guard import (
     MAX_BODY,
     Activity,
+    App,
     Receive,
     Refusal,
     Scope,
@@ -23,9 +23,10 @@ from mnemark_interfaces.http.guard import (
 from mnemark_interfaces.tools import BY_NAME
 from mnemark_server.access import Access, Keys
 from mnemark_server.database import UnavailableError
-from mnemark_server.issuer import METADATA, SCOPE
-from mnemark_server.limits import Limits
+from mnemark_server.issuer import METADATA, SCOPE, SCOPES
+from mnemark_server.limits import Limits, refused
 from mnemark_server.metrics import Metrics
+from mnemark_server.pages import PageGuard
 
 OPEN: Final = ("/livez", "/readyz", "/metrics", "/openapi.json", METADATA)
 """Paths that need no key, and all below them."""
@@ -60,30 +61,6 @@ _READS: Final = frozenset(
 """What a key for reading may ask for."""
 _BEARER: Final = re.compile(rb"[Bb]earer +([!-~]{1,8192}) *")
 _FIELDS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
-
-
-async def refused(key: Access, limits: Limits | None = None) -> Refusal | None:
-    """Refuse a key of a memory that is suspended, or asks too much; a request is taken from `limits`.
-
-    Raises UnavailableError.
-    """
-    if key.state != "active":
-        return Refusal(403, "suspended", "this memory is suspended; ask whoever runs this server")
-    wait = await limits.wait(key.tenant, key.limits) if limits is not None else 0.0
-    if wait <= 0:
-        return None
-    return Refusal(429, "limit", f"too many requests; try again in {wait:.0f} s", retry=round(wait))
-
-
-class Pages(Protocol):
-    """What answers browsers, and asks for no key but to sign in."""
-
-    def route_of(self, path: str) -> str:
-        """Return the route of a path for counting; empty for what is not of the pages."""
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
 
 
 class KeyGuard:
@@ -91,14 +68,14 @@ class KeyGuard:
 
     def __init__(
         self, app: App, keys: Keys, limits: Limits, metrics: Metrics, activity: Activity, *,
-        challenge: str = "", pages: Pages | None = None,
+        challenge: str, pages: PageGuard,
     ) -> None:  # fmt: skip
         self._app = app
         self._keys = keys
         self._limits = limits
         self._metrics = metrics
         self._activity = activity
-        self._challenge = challenge or "Bearer"
+        self._challenge = challenge
         self._pages = pages
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -106,7 +83,7 @@ class KeyGuard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        if self._pages is not None and (route := self._pages.route_of(scope["path"])):
+        if route := self._pages.route_of(scope["path"]):
             with self._metrics.request(route) as seen:
                 await self._pages(scope, receive, seen.sending(send))
             return
@@ -129,7 +106,7 @@ class KeyGuard:
         if isinstance(body, Refusal):
             await refuse(receive, send, body, "")
             return
-        body = self._within_scope(scope["path"], found, body)
+        body = self._beyond(scope["path"], found, body) or _for_tenant(scope["path"], body, found.tenant)
         if isinstance(body, Refusal):
             await refuse(replayed(b"", receive), send, body, "")  # it was received
             return
@@ -158,19 +135,15 @@ class KeyGuard:
             )
         return await refused(key, self._limits) or key
 
-    def _within_scope(self, path: str, key: Access, body: bytes) -> bytes | Refusal:
-        """Return the body of a request that a key allows, with the memory that it is for."""
+    def _beyond(self, path: str, key: Access, body: bytes) -> Refusal | None:
+        """Refuse what a key does not allow."""
         needed = "read" if (_only_reads(body) if path == _MCP else path in _READS) else "write"
-        if needed not in key.scopes:
-            told = "this key may only read" if "read" in key.scopes else "this token allows nothing here"
-            asked = f'{self._challenge}{"," if " " in self._challenge else ""} error="insufficient_scope"'
-            return Refusal(
-                403,
-                "scope",
-                told,
-                challenge=f'{asked}, scope="{SCOPE.format("read")} {SCOPE.format("write")}"',
-            )
-        return body if path == _MCP else _for_tenant(body, key.tenant)
+        if needed in key.scopes:
+            return None
+        told = "this key may only read" if "read" in key.scopes else "this token allows nothing here"
+        asked = f'{self._challenge}{"," if " " in self._challenge else ""} error="insufficient_scope"'
+        scopes = " ".join(map(SCOPE.format, SCOPES))
+        return Refusal(403, "scope", told, challenge=f'{asked}, scope="{scopes}"')
 
 
 def _only_reads(body: bytes) -> bool:
@@ -194,8 +167,10 @@ def route_of(path: str) -> str:
     return path if path in _ROUTES else "other"
 
 
-def _for_tenant(body: bytes, tenant: int) -> bytes | Refusal:
-    """Return the body of a request with the memory that it is for."""
+def _for_tenant(path: str, body: bytes, tenant: int) -> bytes | Refusal:
+    """Return the body of a request with the memory that it is for; a message of MCP has it in a header."""
+    if path == _MCP:
+        return body
     try:
         fields = _FIELDS.decode(body or b"{}")
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -10,24 +10,16 @@ import httpx
 import jwt
 
 from mnemark.errors import UsageError
+from mnemark.files.server_keys import is_readable_on_its_way
 from mnemark_server.database import UnavailableError
 
 METADATA: Final = "/.well-known/oauth-protected-resource"
 """Where clients read who gives out tokens (RFC 9728)."""
+SCOPES: Final = ("read", "write")
+"""What a key or a token may allow; who may write may read."""
 SCOPE: Final = "memory:{}"
 """How scopes are called in tokens."""
-_ALGORITHMS: Final = (
-    "RS256",
-    "RS384",
-    "RS512",
-    "PS256",
-    "PS384",
-    "PS512",
-    "ES256",
-    "ES384",
-    "ES512",
-    "EdDSA",
-)
+_ALGORITHMS: Final = (*(f"{kind}{bits}" for kind in ("RS", "PS", "ES") for bits in (256, 384, 512)), "EdDSA")
 """Those with a public key alone: nobody can sign with what the issuer publishes."""
 _TOKEN: Final = re.compile(rb"[\w-]+\.[\w-]+\.[\w-]+")
 _LEEWAY_SECONDS: Final = 30
@@ -73,7 +65,7 @@ class Issuer:
         return {
             "resource": f"{self.resource}/mcp",
             "authorization_servers": [self.url],
-            "scopes_supported": [SCOPE.format("read"), SCOPE.format("write")],
+            "scopes_supported": [SCOPE.format(one) for one in SCOPES],
             "bearer_methods_supported": ["header"],
         }
 
@@ -143,8 +135,8 @@ def _scopes(said: dict[str, Any]) -> tuple[str, ...]:
     """Return what a token allows here; issuers write scopes as words of a text, or as a list."""
     given = said.get("scope", said.get("scp", ""))
     named = set(given.split() if isinstance(given, str) else given if isinstance(given, list) else ())
-    found = tuple(one for one in ("read", "write") if SCOPE.format(one) in named)
-    return ("read", "write") if "write" in found else found
+    found = tuple(one for one in SCOPES if SCOPE.format(one) in named)
+    return SCOPES if "write" in found else found
 
 
 def _checked(url: str) -> str:
@@ -156,5 +148,4 @@ def _checked(url: str) -> str:
 def _is_address(url: str) -> bool:
     """Whether nobody on the way can read or change what goes there."""
     parts = urlsplit(url)
-    local = parts.hostname in {"127.0.0.1", "::1", "localhost"}
-    return bool(parts.hostname) and (parts.scheme == "https" or (parts.scheme == "http" and local))
+    return bool(parts.hostname) and parts.scheme in {"http", "https"} and not is_readable_on_its_way(url)

@@ -1,4 +1,4 @@
-"""Limit the requests of a tenant, over all nodes."""
+"""Limit the requests of a tenant, over all nodes, and refuse those that are too many."""
 
 import asyncio
 import threading
@@ -7,6 +7,8 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, Final
 
+from mnemark_interfaces.http.guard import Refusal
+from mnemark_server.access import Access
 from mnemark_server.database import Database, Statement
 
 PER_MINUTE: Final = 1_200
@@ -61,3 +63,16 @@ class Limits:
             while len(self._taken) > _MOST:
                 self._taken.popitem(last=False)
         return pause
+
+
+async def refused(key: Access, limits: Limits | None = None) -> Refusal | None:
+    """Refuse a key of a memory that is suspended, or asks too much; a request is taken from `limits`.
+
+    Raises UnavailableError.
+    """
+    if key.state != "active":
+        return Refusal(403, "suspended", "this memory is suspended; ask whoever runs this server")
+    wait = await limits.wait(key.tenant, key.limits) if limits is not None else 0.0
+    if wait <= 0:
+        return None
+    return Refusal(429, "limit", f"too many requests; try again in {wait:.0f} s", retry=round(wait))

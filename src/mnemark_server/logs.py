@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Final, TextIO
 
-from mnemark_interfaces.http.guard import Receive, Scope, Send
-from mnemark_server.guard import App, route_of
+from mnemark_interfaces.http.guard import App, Receive, Scope, Send
+from mnemark_server.guard import route_of
 from mnemark_server.metrics import Seen
 
 SLOW_SECONDS: Final = 1.0

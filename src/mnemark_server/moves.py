@@ -9,12 +9,14 @@ import hashlib
 import shutil
 import tempfile
 import threading
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, suppress
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route
@@ -28,6 +30,7 @@ from mnemark.memory.merging.merge import Merged, merge_folder
 from mnemark.memory.merging.source import comes_along
 from mnemark.memory.transfer.backup import pack
 from mnemark.memory.transfer.restore import Most, TooLargeError, unpack
+from mnemark.types import Problem
 from mnemark_interfaces.http.app import with_errors
 from mnemark_interfaces.http.pool import Lanes
 from mnemark_server.database import Database
@@ -46,6 +49,17 @@ _WAIT_SECONDS: Final = 60.0
 _BLOCK: Final = 1 << 20
 _LONGEST_SOURCE: Final = 200
 _TYPES: Final = frozenset({"application/zip", "application/octet-stream"})
+
+
+class Sent(NamedTuple):
+    """An archive that was sent, unpacked."""
+
+    files: Path
+    """The folder with its files."""
+    mark: str
+    """Names all that is in it, so that the same, sent again, is known."""
+    problems: Sequence[Problem]
+    """What stayed out."""
 
 
 class Moves:
@@ -89,50 +103,39 @@ class Moves:
         shutil.rmtree(files)
 
     async def _import(self, request: Request) -> Response:
-        tenant = _tenant(request)
-        with self._one(tenant) as folder:
-            mark = await _received(request, folder / _ARCHIVE)
-            async with self._in_turn():
-                taken = await self._lanes.run(
-                    str(tenant), lambda: self._take(tenant, folder, _most(request), mark)
-                )
-        return _json(taken)
-
-    def _take(self, tenant: int, folder: Path, most: Most, mark: str) -> Taken:
-        files, problems = _unpacked(folder, most)
-        taken = take_in(self._database, tenant, files, mark=mark)
-        self._tenants.discard(tenant)
-        every = (*taken.problems, *problems)
-        return msgspec.structs.replace(taken, problems=every, complete=not every)
+        return await self._take_sent(request, self._take)
 
     async def _merge(self, request: Request) -> Response:
+        name = request.query_params.get("source", "")[:_LONGEST_SOURCE] or "what was sent"
+        dry_run = request.query_params.get("dry_run", "") in {"1", "true"}
+        return await self._take_sent(request, partial(self._join, name=name, dry_run=dry_run))
+
+    async def _take_sent(self, request: Request, take: Callable[[int, Sent], Taken | Merged]) -> Response:
+        """Receive an archive, and answer with what `take` makes of it for the memory of the request."""
         tenant = _tenant(request)
         with self._one(tenant) as folder:
             mark = await _received(request, folder / _ARCHIVE)
             async with self._in_turn():
-                merged = await self._lanes.run(str(tenant), lambda: self._join(tenant, folder, request, mark))
-        return _json(merged)
+                done = await self._lanes.run(
+                    str(tenant), lambda: take(tenant, _unpacked(folder, _most(request), mark))
+                )
+        return Response(msgspec.json.encode(done), media_type="application/json")
 
-    def _join(self, tenant: int, folder: Path, request: Request, mark: str) -> Merged:
-        name = request.query_params.get("source", "")[:_LONGEST_SOURCE] or "what was sent"
-        dry_run = request.query_params.get("dry_run", "") in {"1", "true"}
-        files, problems = _unpacked(folder, _most(request))
-        merged = self._merge_files(tenant, files, name, mark, dry_run=dry_run)
-        return msgspec.structs.replace(merged, problems=(*merged.problems, *problems))
-
-    def _merge_files(self, tenant: int, files: Path, name: str, mark: str, *, dry_run: bool) -> Merged:
-        if not (dry_run or is_empty(self._database, tenant)):
-            return merge_into(self._tenants, tenant, files, name)
-        with self._tenants.lease(str(tenant)) as at, _without_notes(at.root):
-            foreseen = merge_folder(at.memory.workspace, files, name, dry_run=True)
-        if dry_run:
-            return foreseen
-        try:
-            taken = take_in(self._database, tenant, files, mark=mark)
-        except NotEmptyError:
-            return merge_into(self._tenants, tenant, files, name)
+    def _take(self, tenant: int, sent: Sent) -> Taken:
+        taken = take_in(self._database, tenant, sent.files, mark=sent.mark, left_out=sent.problems)
         self._tenants.discard(tenant)
-        return msgspec.structs.replace(foreseen, dry_run=False, problems=taken.problems)
+        return taken
+
+    def _join(self, tenant: int, sent: Sent, *, name: str, dry_run: bool) -> Merged:
+        if dry_run or is_empty(self._database, tenant):
+            with self._tenants.lease(str(tenant)) as at, _without_notes(at.root):
+                foreseen = merge_folder(at.memory.workspace, sent.files, name, dry_run=True)
+            if dry_run:
+                return replace(foreseen, problems=(*foreseen.problems, *sent.problems))
+            with suppress(NotEmptyError):  # since a moment ago: they are merged
+                return replace(foreseen, dry_run=False, problems=self._take(tenant, sent).problems)
+        merged = merge_into(self._tenants, tenant, sent.files, name)
+        return replace(merged, problems=(*merged.problems, *sent.problems))
 
     @contextmanager
     def _one(self, tenant: int) -> Iterator[Path]:
@@ -224,7 +227,8 @@ async def _received(request: Request, target: Path) -> str:
                     size += len(block)
                     if size > most:
                         raise _too_large(most)
-                    await asyncio.to_thread(_write, out.write, digest.update, block)
+                    await asyncio.to_thread(digest.update, block)
+                    await asyncio.to_thread(out.write, block)
     except ClientDisconnect:
         raise UsageError("the upload was cut off; send it again") from None
     except TimeoutError:
@@ -256,14 +260,8 @@ async def _blocks(stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     yield bytes(parts)
 
 
-def _write(*takers_and_block: Any) -> None:
-    *takers, block = takers_and_block
-    for one in takers:
-        one(block)
-
-
-def _unpacked(folder: Path, most: Most) -> tuple[Path, list[Any]]:
-    """Unpack what was sent; return the folder of its files, and what stayed out."""
+def _unpacked(folder: Path, most: Most, mark: str) -> Sent:
+    """Unpack what was sent."""
     archive, files = folder / _ARCHIVE, folder / "files"
     platform.make_folder(files)
     try:
@@ -271,7 +269,7 @@ def _unpacked(folder: Path, most: Most) -> tuple[Path, list[Any]]:
     except IntegrityError as error:
         raise UsageError(str(error)) from error
     platform.FS.unlink(archive)
-    return files, found.problems
+    return Sent(files, mark, found.problems)
 
 
 @contextmanager
@@ -300,8 +298,4 @@ def merge_into(tenants: Tenants, tenant: int, files: Path, name: str) -> Merged:
     except BaseException:
         tenants.discard(tenant)  # the rows are the truth: nothing of it is there
         raise
-    return msgspec.structs.replace(merged, id="")  # what an undo needs would be on this node alone
-
-
-def _json(value: object) -> Response:
-    return Response(msgspec.json.encode(value), media_type="application/json")
+    return replace(merged, id="")  # what an undo needs would be on this node alone

@@ -1,7 +1,5 @@
 """Serve the pages of memories to browsers: who has signed in to one sees that one, and no other."""
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
 from importlib import import_module
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -9,7 +7,6 @@ from urllib.parse import urlsplit
 from starlette.applications import Starlette
 
 from mnemark.errors import UsageError
-from mnemark.memory.memory import Memory
 from mnemark.present.words import LANGUAGES
 from mnemark_interfaces.http.calls import status_of
 from mnemark_interfaces.http.door import UI, BrowserSession
@@ -31,8 +28,7 @@ from mnemark_interfaces.http.hosted_session import HostedSession, cookie_name
 from mnemark_interfaces.http.pool import Lanes, Workspaces
 from mnemark_server.access import Keys
 from mnemark_server.database import Database, UnavailableError
-from mnemark_server.guard import refused
-from mnemark_server.limits import Limits
+from mnemark_server.limits import Limits, refused
 from mnemark_server.sessions import IN_ALL, PER_ADDRESS, Failures, Sessions
 
 _PAGES: Final = "mnemark_faces.web.hosted"
@@ -153,15 +149,6 @@ class PageGuard(BrowserGuard):
         return HostedSession(token, tenant=str(key.tenant), name=key.name, readonly=readonly)
 
 
-def _leasing(workspaces: Workspaces) -> Callable[..., AbstractContextManager[Memory]]:
-    @contextmanager
-    def lease(folder: str, *, active: bool = True) -> Iterator[Memory]:
-        with workspaces.lease(folder, active=active) as opened:
-            yield opened.memory
-
-    return lease
-
-
 def guarded(
     app: Starlette, *, url: str, database: Database, keys: Keys, limits: Limits, workspaces: Workspaces,
     lanes: Lanes, activity: Activity, private: str,
@@ -186,7 +173,7 @@ def guarded(
     failures = Failures(each=IN_ALL if url else PER_ADDRESS)
     sessions = Sessions(database, keys, limits, failures)
     hosted = import_module(_PAGES).Hosted(
-        lease=_leasing(workspaces), work=lanes.run, status_of=status_of, sign_in=sessions.sign_in,
+        lease=workspaces.memory, work=lanes.run, status_of=status_of, sign_in=sessions.sign_in,
         sign_out=sessions.sign_out, secure=site.scheme == "https", private=private,
     )  # fmt: skip
     app.routes[:0] = hosted.routes()

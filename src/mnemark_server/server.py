@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import logging
 import signal
 import sys
 import tempfile
@@ -41,7 +40,6 @@ _MOST_CONNECTIONS: Final = 1_000
 _SWITCH_SECONDS: Final = 0.0005
 """How long a thread computes while another waits for its turn. A search waits for one some twenty times: with
 Python's 5 ms, an erasure in one memory held up those of all others by a tenth of a second."""
-_log = logging.getLogger("mnemark.server")
 
 
 class Settings(NamedTuple):
@@ -71,7 +69,6 @@ class Node:
             self.database, home, most_open=settings.most_open, filling=self.metrics.filling
         )
         self.activity = Activity()
-        self._home = home
         self.draining = False
         self.nightly = Nightly(self.database, self.tenants)
         self.issuer = Issuer(settings.issuer, settings.url) if settings.issuer else None
@@ -94,7 +91,7 @@ class Node:
         )  # fmt: skip
         guard = KeyGuard(
             app, keys, limits, self.metrics, self.activity, pages=pages,
-            challenge=self.issuer.challenge() if self.issuer is not None else "",
+            challenge=self.issuer.challenge() if self.issuer is not None else "Bearer",
         )  # fmt: skip
         return RequestLog(guard)
 

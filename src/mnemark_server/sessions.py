@@ -15,8 +15,7 @@ from mnemark_interfaces.http.guard import Refusal
 from mnemark_interfaces.http.hosted_session import HostedSession
 from mnemark_server.access import Keys, hash_of
 from mnemark_server.database import Database, Statement, UnavailableError
-from mnemark_server.guard import refused
-from mnemark_server.limits import Limits
+from mnemark_server.limits import Limits, refused
 
 PER_ADDRESS: Final = 20
 """Keys that open nothing which an address may send in a minute: they cannot be guessed, but are looked up."""

@@ -76,20 +76,9 @@ class Outage:
     @contextmanager
     def trying(self) -> Iterator[None]:
         """Use the database in the block. Raises SilentError while it is away and another request tries it."""
-        if not self.away:
-            with self._noticing():
-                yield
-        elif self._trying.acquire(blocking=False):
-            try:
-                with self._noticing():
-                    yield
-            finally:
-                self._trying.release()
-        else:
+        alone = self.away
+        if alone and not self._trying.acquire(blocking=False):
             raise SilentError("it is away")
-
-    @contextmanager
-    def _noticing(self) -> Iterator[None]:
         try:
             yield
         except SilentError:
@@ -103,3 +92,6 @@ class Outage:
             raise
         else:
             self.away = False
+        finally:
+            if alone:
+                self._trying.release()

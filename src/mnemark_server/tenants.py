@@ -11,11 +11,11 @@ from psycopg.types.json import Jsonb
 from mnemark.errors import NotFoundError, UsageError
 from mnemark.files.secrets import SALT_BYTES
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark_server.access import SCOPES, hash_of
+from mnemark_server.access import hash_of
 from mnemark_server.database import Connection
+from mnemark_server.issuer import SCOPES
 
 _NAME: Final = lazy_pattern(r"[a-z0-9][a-z0-9._-]{0,62}\Z")
-
 _MOST_KEYS: Final = 2
 """Keys of a memory that work at a time: the one in use, and the one that takes over."""
 _REMAINS: Final = (

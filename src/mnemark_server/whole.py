@@ -14,8 +14,9 @@ from mnemark.files import layout, platform
 from mnemark.files.config import load
 from mnemark.files.listing import InventoryItem, inventory
 from mnemark.memory.merging.source import SKIPPED
+from mnemark.memory.transfer.restore import LINK
 from mnemark.types import Problem
-from mnemark_server.database import Connection, Database
+from mnemark_server.database import Connection, Database, Statement
 from mnemark_server.rows import INSERT, PIECE
 
 _LARGE: Final = 16
@@ -24,6 +25,9 @@ _SMALL: Final = 500
 """Rows of small files that are sent at once."""
 _PATH_BYTES: Final = 1_024
 """Maximum length of a path: an index of PostgreSQL has no longer ones."""
+
+_ANY_FILE: Final = "SELECT 1 FROM mnemark.parts WHERE tenant = %s AND kind <> 'x' LIMIT 1"
+_MARKED: Final = "SELECT 1 FROM mnemark.lines WHERE tenant = %s AND id = %s"
 
 
 class NotEmptyError(UsageError):
@@ -42,7 +46,9 @@ class Taken(msgspec.Struct, frozen=True, kw_only=True):
     complete: bool
 
 
-def take_in(database: Database, tenant: int, root: Path, *, mark: str = "") -> Taken:
+def take_in(
+    database: Database, tenant: int, root: Path, *, mark: str = "", left_out: Sequence[Problem] = ()
+) -> Taken:
     """Make the files of a folder the whole of an empty memory: all of them at once, or none.
 
     Whoever appends to it or changes it meanwhile waits, and is told to try again after a few seconds.
@@ -52,6 +58,7 @@ def take_in(database: Database, tenant: int, root: Path, *, mark: str = "") -> T
         tenant: the number of the memory.
         root: a folder that nobody changes; `.git`, `.mnemark` and links in it are no memory.
         mark: names what is sent, so that the same, sent again as its answer was lost, is there once.
+        left_out: what stayed out before.
 
     Raises:
         NotEmptyError: the memory has files.
@@ -60,17 +67,18 @@ def take_in(database: Database, tenant: int, root: Path, *, mark: str = "") -> T
         BusyError: another node is changing it.
         UnavailableError: the database does not answer.
     """
-    items, problems = files_of(root)
+    items, refused = files_of(root)
+    problems = (*refused, *left_out)
     load(root)  # with wrong ones no node could open it
     size = 0
     with database.writing(tenant) as connection:
         seq = _claim(connection, tenant)
-        if not _is_empty(connection, tenant):
-            if mark and _is_known(connection, tenant, mark):
+        if connection.execute(_ANY_FILE, [tenant]).fetchone():
+            if mark and connection.execute(_MARKED, [tenant, mark]).fetchone():
+                size = sum(one.size for one in items)
                 return Taken(
-                    files=len(items), bytes=sum(one.size for one in items), again=True,
-                    problems=tuple(problems), complete=not problems,
-                )  # fmt: skip
+                    files=len(items), bytes=size, again=True, problems=problems, complete=not problems
+                )
             raise NotEmptyError("this memory has files already; merge into it instead, or make a new one")
         connection.execute("DELETE FROM mnemark.parts WHERE tenant = %s", [tenant])  # of files that are gone
         rows: list[Sequence[Any]] = []
@@ -81,16 +89,16 @@ def take_in(database: Database, tenant: int, root: Path, *, mark: str = "") -> T
                     rows.append((tenant, seq, item.path, at, "a" if at else "d", piece))
                     size += len(piece)
                     if len(rows) >= (_LARGE if len(piece) == PIECE else _SMALL):
-                        _put(connection, rows)
+                        connection.cursor().executemany(INSERT, rows)
                         rows = []
-        _put(connection, rows)
+        connection.cursor().executemany(INSERT, rows)
         connection.execute("UPDATE mnemark.heads SET seq = %s WHERE tenant = %s", [seq, tenant])
         if mark:
             connection.execute(
                 "INSERT INTO mnemark.lines (tenant, id) VALUES (%s, %s) ON CONFLICT DO NOTHING",
                 [tenant, mark],
             )
-    return Taken(files=len(items), bytes=size, problems=tuple(problems), complete=not problems)
+    return Taken(files=len(items), bytes=size, problems=problems, complete=not problems)
 
 
 def _claim(connection: Connection, tenant: int) -> int:
@@ -107,20 +115,10 @@ def _claim(connection: Connection, tenant: int) -> int:
     return int(found[0])
 
 
-def _is_empty(connection: Connection, tenant: int) -> bool:
-    statement = "SELECT FROM mnemark.parts WHERE tenant = %s AND kind <> 'x' LIMIT 1"
-    return connection.execute(statement, [tenant]).fetchone() is None
-
-
-def _is_known(connection: Connection, tenant: int, mark: str) -> bool:
-    statement = "SELECT FROM mnemark.lines WHERE tenant = %s AND id = %s"
-    return connection.execute(statement, [tenant, mark]).fetchone() is not None
-
-
 def is_empty(database: Database, tenant: int) -> bool:
     """Whether a memory has no file. Raises UnavailableError."""
-    with database.reading(tenant) as connection:
-        return _is_empty(connection, tenant)
+    (found,) = database.read(tenant, Statement(_ANY_FILE, [tenant]))
+    return not found
 
 
 def _pieces(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
@@ -131,11 +129,6 @@ def _pieces(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
         if len(piece) < PIECE:
             return
         at += len(piece)
-
-
-def _put(connection: Connection, rows: Sequence[Sequence[Any]]) -> None:
-    if rows:
-        connection.cursor().executemany(INSERT, rows)
 
 
 def files_of(root: Path) -> tuple[list[InventoryItem], list[Problem]]:
@@ -166,9 +159,8 @@ def _refused(item: InventoryItem) -> str:
     if item.kind == "folder":
         return ""
     if item.kind == "link":
-        return "is a link, and only files come along: copy the file that it leads to"
-    if not (layout.shown(item.path) == item.path and layout.is_inside(item.path)):
-        return "cannot have that name on a server: rename it"
-    if not layout.is_name(item.path) or len(item.path.encode()) > _PATH_BYTES:
-        return "cannot have that name on a server: rename it"
-    return ""
+        return LINK
+    encodes = layout.shown(item.path) == item.path
+    named = encodes and layout.is_inside(item.path) and layout.is_name(item.path)
+    fits = named and len(item.path.encode()) <= _PATH_BYTES
+    return "" if fits else "cannot have that name on a server: rename it"

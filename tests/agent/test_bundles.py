@@ -198,7 +198,7 @@ def test_a_hook_whose_program_is_gone_succeeds_and_says_so_once(
     home: Path, monkeypatch: pytest.MonkeyPatch, agent: str
 ) -> None:
     monkeypatch.setattr(
-        "mnemark_agents.connect.hosts.command", lambda *words: [str(home / "gone mnemark"), *words]
+        "mnemark_agents.connect.caller.command", lambda *words: [str(home / "gone mnemark"), *words]
     )
     targets = [one for one in host_of(agent).targets(home / "memory", None) if one.what == "hooks"]
     lines = [entry.value["hooks"][0]["command"] for target in targets for entry in target.entries]

@@ -26,7 +26,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     program.parent.mkdir(parents=True)
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m mnemark "$@"\n', "utf-8")
     program.chmod(0o755)
-    monkeypatch.setattr("mnemark_agents.connect.hosts.command", lambda *words: [str(program), *words])
+    monkeypatch.setattr("mnemark_agents.connect.caller.command", lambda *words: [str(program), *words])
     check._runs.cache_clear()
     return tmp_path
 

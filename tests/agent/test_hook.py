@@ -588,7 +588,7 @@ def test_a_damaged_index_is_logged_and_answered_around(
 
 def test_a_module_in_the_project_is_not_run(root: Path, tmp_path: Path, quiet: dict[str, str]) -> None:
     """Agents run hooks in the user's project: what lies there must not be imported in place of ours."""
-    from mnemark_agents.connect.hosts import command
+    from mnemark_agents.connect.caller import command
 
     (tmp_path / "json.py").write_text("raise SystemExit('taken over')", "utf-8")
     (tmp_path / "mnemark.py").write_text("raise SystemExit('taken over')", "utf-8")

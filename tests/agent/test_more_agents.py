@@ -206,7 +206,7 @@ def test_opencodes_plug_in_tells_each_event_once_and_survives_a_broken_mnemark(
     program.chmod(0o755)
     if way == "is gone":
         program.unlink()
-    monkeypatch.setattr("mnemark_agents.connect.hosts.command", lambda *words: [str(program), *words])
+    monkeypatch.setattr("mnemark_agents.connect.caller.command", lambda *words: [str(program), *words])
     put_in("opencode", home / "memory")
     script = home / "plug-in.mjs"
     script.write_text((home / ".config/opencode/plugins/mnemark.js").read_text("utf-8"), "utf-8")

@@ -10,7 +10,8 @@ import typer
 from mnemark.files import user_config
 from mnemark_agents.connect import choices
 from mnemark_agents.connect.hosts import Host, host_named
-from mnemark_interfaces.commands.connect import _offer_model, connect
+from mnemark_interfaces.commands.connect import connect
+from mnemark_interfaces.commands.connect_offers import offer_model
 
 
 @pytest.fixture
@@ -40,7 +41,7 @@ def test_it_says_what_is_sent_and_what_it_costs(
     assert not own.exists()
     monkeypatch.setattr(typer, "prompt", lambda question, **_: "")
     monkeypatch.setattr("mnemark_interfaces.output.is_terminal", lambda _: True)
-    _offer_model([host("claude-code")])
+    offer_model([host("claude-code")])
     said = capsys.readouterr().err
     assert "What is sent: when a session ends, what was said in it" in said
     assert "one request a session, of up to about 10,300 tokens; at most 20 requests and 200,000" in said
@@ -68,8 +69,8 @@ def test_the_answer_is_kept_and_not_asked_for_again(
     own.parent.mkdir()
     own.write_text('# mine\nhosts = ["llm.example"]\n')
     for _ in range(2):
-        _offer_model([host("claude-code")])
-        _offer_model([host("codex")])
+        offer_model([host("claude-code")])
+        offer_model([host("codex")])
     assert len(asked) == 1
     assert own.read_text("utf-8").startswith('# mine\nhosts = ["llm.example"]\n')
     found = user_config.load()
@@ -80,7 +81,7 @@ def test_the_answer_is_kept_and_not_asked_for_again(
 
 def test_nobody_is_asked_without_a_terminal(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", None)
-    _offer_model([host("claude-code")])
+    offer_model([host("claude-code")])
     assert not own.exists()
 
 

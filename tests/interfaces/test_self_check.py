@@ -16,8 +16,8 @@ from mnemark.extras import EXTRAS, how_to_add
 from mnemark.files import platform, trial
 from mnemark.memory.health.doctor import Finding
 from mnemark_agents import daemon
+from mnemark_agents.connect.caller import command
 from mnemark_agents.connect.check import Place
-from mnemark_agents.connect.hosts import command
 from mnemark_interfaces import self_check
 
 ROOT = Path(__file__).parents[2]

@@ -1,11 +1,10 @@
 """Memories of a server for tests."""
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
@@ -17,10 +16,8 @@ from mnemark_server.migrations import migrate
 from mnemark_server.node import Tenants
 from mnemark_server.server import Node, Settings
 from server.postgres import Postgres
+from server.processes import NodeProcess
 from server.visitors import around
-
-if TYPE_CHECKING:
-    from server.test_kills import NodeProcess
 
 MakeNode = Callable[[], Tenants]
 MakeClient = Callable[..., TestClient]
@@ -48,8 +45,11 @@ def migrated(postgres: Postgres) -> str:
 
 
 @pytest.fixture
-def url(postgres: Postgres, migrated: str) -> str:
-    """A database as `migrated` says, for one test."""
+def url(request: pytest.FixtureRequest, postgres: Postgres, migrated: str) -> str:
+    """A database as `migrated` says, for one test; where there is a `node`, that of the node."""
+    if "node" in request.fixturenames:
+        node: NodeProcess = request.getfixturevalue("node")
+        return node.url
     return postgres.database("mnemark_test", like=migrated)
 
 
@@ -119,17 +119,31 @@ def new_key(url: str) -> Callable[..., str]:
     return make
 
 
-@pytest.fixture
-def node_process(url: str, tmp_path: Path) -> Iterator["NodeProcess"]:
-    """A node in a process of its own."""
-    from server.test_kills import NodeProcess  # which has what is here
-
-    found = NodeProcess(url, tmp_path / "node", 29_000 + os.getpid() % 9_000)
+@pytest.fixture(scope="session")
+def running(
+    postgres: Postgres, migrated: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[NodeProcess]:
+    """A node in a process, for one test after the other: it takes seconds to start."""
+    url = postgres.database("mnemark_running", like=migrated)
+    found = NodeProcess(url, tmp_path_factory.mktemp("running") / "node")
     yield found
     found.kill()
 
 
 @pytest.fixture
-def server(node_process: "NodeProcess") -> str:
+def node(running: NodeProcess) -> NodeProcess:
+    """A node in a process, with two empty memories, "ann" and "bob". It may be killed."""
+    running.renew()
+    return running
+
+
+@pytest.fixture
+def server(node: NodeProcess) -> str:
     """The address of that node."""
-    return f"http://127.0.0.1:{node_process.port}"
+    return node.address
+
+
+@pytest.fixture
+def key(new_key: Callable[..., str]) -> str:
+    """A key of "ann"."""
+    return new_key()

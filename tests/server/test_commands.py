@@ -2,21 +2,18 @@
 
 import json
 import os
-import subprocess
-import sys
+from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
 
 from mnemark_server.database import connect
+from server.command import mnemark
 from server.postgres import Postgres
 
 
-def db(url: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [sys.executable, "-m", "mnemark", "db", *arguments], capture_output=True, text=True, check=False,
-        env={**os.environ, "MNEMARK_DATABASE": url}, stdin=subprocess.DEVNULL,
-    )  # fmt: skip
+def db(url: str, *arguments: str) -> CompletedProcess[str]:
+    return mnemark("db", *arguments, environment={**os.environ, "MNEMARK_DATABASE": url})
 
 
 def test_a_memory_is_made_used_up_and_deleted(postgres: Postgres) -> None:

@@ -1,18 +1,11 @@
 """What was acknowledged is there once, whoever is killed: nodes, or the database."""
 
-import json
 import os
 import random
-import signal
-import subprocess
-import sys
 import threading
 import time
-import urllib.error
-import urllib.request
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -20,48 +13,7 @@ from mnemark_server import tenants
 from mnemark_server.database import connect
 from server.conftest import MakeNode, truth
 from server.postgres import Postgres
-
-
-class NodeProcess:
-    """A node in a process, at a port that it keeps."""
-
-    def __init__(self, url: str, folder: Path, port: int) -> None:
-        self.port = port
-        self._url = url
-        self._folder = folder
-        self.start()
-
-    def start(self) -> None:
-        command = [
-            sys.executable,
-            "-m",
-            "mnemark",
-            "serve",
-            "--database",
-            self._url,
-            "--port",
-            str(self.port),
-        ]
-        self.process = subprocess.Popen(
-            [*command, "--folder", str(self._folder), "--json"],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
-        assert self.process.stdout is not None
-        self.process.stdout.readline()
-
-    def kill(self) -> None:
-        self.process.send_signal(signal.SIGKILL)
-        self.process.communicate()
-
-
-def post(port: int, key: str, path: str, body: dict[str, Any], *, timeout: float = 15) -> Any:
-    request = urllib.request.Request(
-        f"http://127.0.0.1:{port}{path}", json.dumps(body).encode(),
-        {"authorization": f"Bearer {key}", "content-type": "application/json"},
-    )  # fmt: skip
-    with urllib.request.urlopen(request, timeout=timeout) as answer:
-        return json.load(answer)
+from server.processes import NodeProcess, post
 
 
 class Writer(threading.Thread):

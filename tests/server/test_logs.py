@@ -15,7 +15,7 @@ from mnemark_server import logs, tenants
 from mnemark_server.database import UnavailableError, connect, said
 from server.cluster import ShippedNode
 from server.postgres import Postgres
-from server.test_kills import post
+from server.processes import post
 
 MARK = "Zanzibar-Quetzal"
 

@@ -2,12 +2,11 @@
 
 import json
 import os
-import subprocess
-import sys
 import time
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
@@ -21,8 +20,10 @@ from mnemark.memory.transfer.restore import restore
 from mnemark_server import moves, tenants
 from mnemark_server.database import connect
 from mnemark_server.rows import TenantRows
+from server.command import mnemark
 from server.conftest import MakeNode, truth
 from server.moving import TYPE, a_life, answers, client, exported, of_others, packed, write
+from server.processes import NodeProcess
 
 # There and back
 
@@ -115,17 +116,18 @@ def test_what_was_erased_is_in_no_export(
 
 
 def test_an_export_has_nothing_of_another_memory(
-    server: str, new_key: Callable[..., str], tmp_path: Path
+    server: str, node: NodeProcess, new_key: Callable[..., str], tmp_path: Path
 ) -> None:
     ann, bob = new_key("ann"), new_key("bob")
     for key, word in ((ann, "Zanzibar"), (bob, "Reykjavik")):
         with Memory.connect(server, key) as remote:
             remote.remember("island", word)
+    number = node.number("ann")
     found = exported(server, ann, tmp_path / "ann")
     assert any(b"Zanzibar" in data for data in found.values())
     assert not any(b"Reykjavik" in data for data in found.values())
     with client(server, bob) as http:  # nothing in a request names the memory
-        answer = http.get("/v1/export?workspace=1", headers={"mnemark-workspace": "1"})
+        answer = http.get(f"/v1/export?workspace={number}", headers={"mnemark-workspace": str(number)})
     (tmp_path / "bob.zip").write_bytes(answer.content)
     restore(tmp_path / "bob.zip", tmp_path / "bob")
     assert not any(b"Zanzibar" in data for data in truth(tmp_path / "bob").values())
@@ -229,13 +231,9 @@ def test_a_merge_that_did_not_reach_the_rows_leaves_nothing(
 
 
 @pytest.fixture
-def shell(server: str, tmp_path: Path, url: str) -> Callable[..., "subprocess.CompletedProcess[str]"]:
-    def run(*words: str, key: str = "", at: str = server) -> "subprocess.CompletedProcess[str]":
-        return subprocess.run(
-            [sys.executable, "-m", "mnemark", *words, *(["--server", at] if key != "-" else [])],
-            capture_output=True, text=True, check=False, cwd=tmp_path, stdin=subprocess.DEVNULL,
-            env={**os.environ, "MNEMARK_KEY": key, "MNEMARK_DATABASE": url},
-        )  # fmt: skip
+def shell(server: str, tmp_path: Path) -> Callable[..., CompletedProcess[str]]:
+    def run(*words: str, key: str = "", at: str = server) -> CompletedProcess[str]:
+        return mnemark(*words, "--server", at, cwd=tmp_path, environment={**os.environ, "MNEMARK_KEY": key})
 
     return run
 
@@ -295,11 +293,12 @@ def test_what_is_wrong_is_told_in_a_line(
     assert shell("export", "out", key=reading).returncode == 0
 
 
-def test_an_operator_moves_rows_without_a_node(shell: Callable[..., Any], tmp_path: Path, url: str) -> None:
+def test_an_operator_moves_rows_without_a_node(tmp_path: Path, url: str) -> None:
     before = a_life(tmp_path / "mine")
 
     def db(*words: str) -> Any:
-        return shell("db", "tenants", *words, key="-")
+        environment = {**os.environ, "MNEMARK_DATABASE": url}
+        return mnemark("db", "tenants", *words, cwd=tmp_path, environment=environment)
 
     made = db("import", "cleo", "mine", "--json")
     assert (made.returncode, json.loads(made.stdout)["files"]) == (0, len(before)), made.stderr

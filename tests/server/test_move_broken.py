@@ -22,7 +22,7 @@ from mnemark_server.database import Database, connect
 from mnemark_server.rows import TenantRows
 from server.conftest import MakeNode, truth
 from server.moving import TYPE, a_life, client, exported, packed, write, zipped
-from server.test_kills import NodeProcess, post
+from server.processes import NodeProcess, post
 
 # What is sent is not believed
 
@@ -48,7 +48,7 @@ HOSTILE: dict[str, list[tuple[str, bytes]]] = {
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_hostile_archives_are_refused_and_change_nothing(
-    server: str, node_process: NodeProcess, new_key: Callable[..., str], tmp_path: Path
+    server: str, node: NodeProcess, new_key: Callable[..., str], tmp_path: Path
 ) -> None:
     key = new_key()
     with client(server, key) as http:
@@ -63,7 +63,7 @@ def test_hostile_archives_are_refused_and_change_nothing(
         assert (wrong.status_code, "mnemark merge FOLDER --server" in wrong.text) == (400, True)
     assert exported(server, key, tmp_path / "out") == {}
     assert not list(tmp_path.rglob("evil.md"))
-    assert not list((tmp_path / "node").glob("moving-*"))
+    assert not node.moving()
 
 
 @given(data=st.data())
@@ -78,7 +78,7 @@ def test_damaged_archives_are_refused_or_give_what_they_hold(
         archive[data.draw(st.integers(0, len(archive) - 1))] = data.draw(st.integers(0, 255))
     (at / "memory.zip").write_bytes(archive[: data.draw(st.integers(1, len(archive)))])
     try:
-        files, _ = moves._unpacked(at, Most(10_000, 10))
+        files = moves._unpacked(at, Most(10_000, 10), "").files
     except MnemarkError:
         assert not (at / "evil").exists()
     else:
@@ -86,7 +86,7 @@ def test_damaged_archives_are_refused_or_give_what_they_hold(
 
 
 def test_links_stay_out_and_settings_start_nothing(
-    server: str, new_key: Callable[..., str], tmp_path: Path, new_node: MakeNode
+    server: str, node: NodeProcess, new_key: Callable[..., str], tmp_path: Path, new_node: MakeNode
 ) -> None:
     root = tmp_path / "mine"
     a_life(root)
@@ -100,7 +100,7 @@ def test_links_stay_out_and_settings_start_nothing(
     back = exported(server, key, tmp_path / "back")
     assert back["mnemark.toml"] == (root / "mnemark.toml").read_bytes()
     assert not [path for path in back if path.startswith((".git", "passwd", "other"))]
-    with new_node().lease("1") as at:
+    with new_node().lease(str(node.number("ann"))) as at:
         config = at.memory.workspace.config
         assert (config.timezone, config.embedder, config.mounts) == ("Asia/Shanghai", "bundled", {})
 
@@ -148,14 +148,14 @@ def test_an_import_is_for_an_empty_memory_and_can_be_sent_again(
 
 
 def test_two_imports_at_once_and_turns_meanwhile(
-    server: str, node_process: NodeProcess, url: str, new_key: Callable[..., str], tmp_path: Path
+    server: str, node: NodeProcess, url: str, new_key: Callable[..., str], tmp_path: Path
 ) -> None:
     for name in ("a", "b"):
         with Memory.open(tmp_path / name, trusted=True) as memory:
             memory.remember("pet", f"pet of {name}")
             memory.session(f"chat:{name}").add("user", f"Said in {name}.", origin="owner")
         write(tmp_path / name, {f"memory/attachments/{name}.bin": os.urandom(8_000_000)})
-    key, other = new_key(), NodeProcess(url, tmp_path / "other", node_process.port + 9_000)
+    key, other = new_key(), NodeProcess(url, tmp_path / "other")
     said: list[str] = []
     done = threading.Event()
 
@@ -164,7 +164,7 @@ def test_two_imports_at_once_and_turns_meanwhile(
             text = f"Meanwhile {len(said)}."
             body = {"session": "m", "call": text, "turns": [{"role": "user", "content": text}]}
             try:
-                post(node_process.port, key, "/v1/turns", body)
+                post(node.port, key, "/v1/turns", body)
             except OSError:
                 continue  # not acknowledged: it is said again
             said.append(text)
@@ -174,7 +174,7 @@ def test_two_imports_at_once_and_turns_meanwhile(
         with Memory.connect(f"http://127.0.0.1:{port}", key) as remote:
             remote.merge(tmp_path / name)
 
-    ports = {"a": node_process.port, "b": other.port}
+    ports = {"a": node.port, "b": other.port}
     merging = [threading.Thread(target=merge, args=one) for one in ports.items()]
     threads = [threading.Thread(target=talk), *merging]
     try:
@@ -198,31 +198,43 @@ def test_two_imports_at_once_and_turns_meanwhile(
 
 
 def test_an_upload_that_is_cut_off_leaves_nothing(
-    server: str, node_process: NodeProcess, new_key: Callable[..., str], tmp_path: Path
+    server: str, node: NodeProcess, new_key: Callable[..., str], tmp_path: Path
 ) -> None:
     key = new_key()
-    with socket.create_connection(("127.0.0.1", node_process.port)) as sent:
+    with socket.create_connection(("127.0.0.1", node.port)) as sent:
         head = (
             f"POST /v1/import HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {key}\r\n"
             "content-type: application/zip\r\ncontent-length: 5000000\r\n\r\n"
         )
         sent.sendall(head.encode() + b"PK" * 1_000_000)
         deadline = time.monotonic() + 10
-        while not (found := list((tmp_path / "node").glob("moving-*/*"))) and time.monotonic() < deadline:
+        while not (found := list(node.folder.glob("moving-*/*"))) and time.monotonic() < deadline:
             time.sleep(0.02)
         assert found
         with client(server, key) as http:  # one at a time
             busy = http.get("/v1/export")
         assert (busy.status_code, busy.json()["error"]["code"]) == (409, "busy")
-    deadline = time.monotonic() + 10
-    while list((tmp_path / "node").glob("moving-*")) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert not list((tmp_path / "node").glob("moving-*"))
+    assert not node.moving()
     assert exported(server, key, tmp_path / "out") == {}
 
 
+def kill_during(node: NodeProcess, path: str, key: str, archive: bytes, seconds: float) -> None:
+    """Send an archive, kill the node so many seconds later, and start it again."""
+
+    def send() -> None:
+        with client(node.address, key) as http, suppress(httpx.HTTPError):
+            http.post(path, content=archive, headers=TYPE)
+
+    sending = threading.Thread(target=send)
+    sending.start()
+    time.sleep(seconds)
+    node.kill()
+    sending.join(30)
+    node.start()
+
+
 def test_a_node_that_is_killed_in_the_middle_leaves_all_or_nothing(
-    server: str, node_process: NodeProcess, new_key: Callable[..., str], tmp_path: Path, url: str
+    server: str, node: NodeProcess, new_key: Callable[..., str], tmp_path: Path, url: str
 ) -> None:
     before = a_life(tmp_path / "mine")
     write(tmp_path / "mine", {f"memory/attachments/{n}.bin": os.urandom(2_000_000) for n in range(12)})
@@ -230,30 +242,20 @@ def test_a_node_that_is_killed_in_the_middle_leaves_all_or_nothing(
     archive = packed(tmp_path / "mine", tmp_path / "mine.zip")
     key = new_key()
     outcomes = set()
-    for number, seconds in enumerate((0.15, 0.4, 0.7, 1.1)):
-
-        def send() -> None:
-            with client(server, key) as http, suppress(httpx.HTTPError):
-                http.post("/v1/import", content=archive, headers=TYPE)
-
-        sending = threading.Thread(target=send)
-        sending.start()
-        time.sleep(seconds)
-        node_process.kill()
-        sending.join(30)
-        node_process.start()
-        found = exported(server, key, tmp_path / f"back{number}")
+    for seconds in (0.15, 0.4, 0.7, 1.1):
+        kill_during(node, "/v1/import", key, archive, seconds)
+        found = exported(server, key, tmp_path / f"back{seconds}")
         assert found in ({}, before)
         outcomes.add(bool(found))
     with client(server, key) as http:
         assert http.post("/v1/import", content=archive, headers=TYPE).status_code == 200
     assert exported(server, key, tmp_path / "last") == before
     assert False in outcomes
-    assert not list((tmp_path / "node").glob("moving-*"))
+    assert not node.moving()
 
 
 def test_a_merge_whose_node_is_killed_can_be_sent_again_to_the_same_result(
-    server: str, node_process: NodeProcess, new_key: Callable[..., str], tmp_path: Path
+    server: str, node: NodeProcess, new_key: Callable[..., str], tmp_path: Path
 ) -> None:
     a_life(tmp_path / "mine")
     write(tmp_path / "mine", {f"memory/attachments/{n}.bin": os.urandom(1_000_000) for n in range(8)})
@@ -264,19 +266,9 @@ def test_a_merge_whose_node_is_killed_can_be_sent_again_to_the_same_result(
     with Memory.connect(server, key) as remote:
         boat = remote.remember("boat", "Marisol").id
     archive, out = packed(tmp_path / "mine", tmp_path / "mine.zip"), set()
-    for number, seconds in enumerate((0.3, 0.6, 1.0)):
-
-        def send() -> None:
-            with client(server, key) as http, suppress(httpx.HTTPError):
-                http.post("/v1/merge", content=archive, headers=TYPE)
-
-        sending = threading.Thread(target=send)
-        sending.start()
-        time.sleep(seconds)
-        node_process.kill()
-        sending.join(30)
-        node_process.start()
-        found = exported(server, key, tmp_path / f"back{number}")
+    for seconds in (0.3, 0.6, 1.0):
+        kill_during(node, "/v1/merge", key, archive, seconds)
+        found = exported(server, key, tmp_path / f"back{seconds}")
         out.add(sum(path.endswith(".bin") for path in found))
     assert out <= {0, 8}  # all files of a merge, or none
     with client(server, key) as http:

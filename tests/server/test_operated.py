@@ -17,7 +17,8 @@ from mnemark_server.node import Tenants
 from server.cluster import BOUNCER, Cluster, Image, ShippedNode
 from server.conftest import truth
 from server.postgres import programs
-from server.test_kills import Writer, post
+from server.processes import post
+from server.test_kills import Writer
 
 pytestmark = [
     pytest.mark.timed,

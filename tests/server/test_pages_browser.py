@@ -20,7 +20,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from mnemark_server import tenants
 from mnemark_server.database import connect
-from server.test_kills import NodeProcess, post
+from server.processes import NodeProcess, post
 
 CHROMIUM: Final = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 import urllib.error
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,23 +17,11 @@ from mnemark import Memory
 from mnemark_agents.connect.hosts import HOSTS
 from mnemark_server import tenants
 from mnemark_server.database import connect
-from server.test_kills import NodeProcess, post
+from server.command import mnemark
+from server.processes import NodeProcess, post
 
 CLAUDE = "claude-code"
 _EARLIER = "chat:1"
-
-
-@pytest.fixture
-def key(url: str) -> str:
-    with connect(url) as connection:
-        return tenants.add_key(connection, "ann", "laptop")
-
-
-@pytest.fixture
-def node(url: str, tmp_path: Path) -> Iterator[NodeProcess]:
-    found = NodeProcess(url, tmp_path / "node", 31_000 + os.getpid() % 9_000)
-    yield found
-    found.kill()
 
 
 class Laptop:
@@ -47,22 +35,12 @@ class Laptop:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(hidden)}
         self.environment = {**kept, **dict.fromkeys(names, str(home)), "NO_COLOR": "1"}
 
-    def run(
-        self,
-        *words: str,
-        given: str = "",
-        environment: Mapping[str, str] | None = None,
-        cwd: Path | None = None,
-    ) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-P", "-m", "mnemark", *words], input=given, text=True, capture_output=True,
-            env={**self.environment, **(environment or {})}, cwd=cwd or self.home, check=False, timeout=60,
-        )  # fmt: skip
+    def run(self, *words: str, given: str = "") -> subprocess.CompletedProcess[str]:
+        return mnemark(*words, given=given, cwd=self.home, environment=self.environment)
 
     def hook(self, url: str, agent: str, event: str, data: Mapping[str, Any]) -> dict[str, Any]:
-        done = self.run("hook", event, "--agent", agent, "--server", url, given=json.dumps(data))
-        assert done.returncode == 0, done.stderr
-        found: dict[str, Any] = json.loads(done.stdout)
+        words = [sys.executable, "-P", "-m", "mnemark", "hook", event, "--agent", agent, "--server", url]
+        found: dict[str, Any] = json.loads(as_agent(self, words, json.dumps(data)))
         return found
 
     def files(self) -> dict[str, str]:
@@ -81,12 +59,8 @@ def laptop(tmp_path: Path) -> Laptop:
     return Laptop(tmp_path / "home")
 
 
-def address(node: NodeProcess) -> str:
-    return f"http://127.0.0.1:{node.port}"
-
-
 def said(node: NodeProcess, key: str) -> list[tuple[str, str]]:
-    with Memory.connect(address(node), key) as memory:
+    with Memory.connect(node.address, key) as memory:
         found = memory.client.call("said", {})["turns"]
     mine = (one["turn"] for one in found if one["session"] != _EARLIER)
     return [(one["role"], one["content"]) for one in mine]
@@ -102,14 +76,14 @@ def refused(port: int, key: str, path: str, body: dict[str, Any]) -> int:
 
 def told_on_pelicans(node: NodeProcess, key: str) -> None:
     """Let the memory hold what a session is asked for."""
-    with Memory.connect(address(node), key) as memory:
+    with Memory.connect(node.address, key) as memory:
         session = memory.session(_EARLIER)
         session.add("user", "The code word of the harbour gate is pelican.")
         session.end()
 
 
 def connected(laptop: Laptop, node: NodeProcess, key: str, agent: str) -> str:
-    done = laptop.run("connect", agent, "--server", address(node), given=f"{key}\n")
+    done = laptop.run("connect", agent, "--server", node.address, given=f"{key}\n")
     assert done.returncode == 0, done.stderr
     return done.stderr
 
@@ -139,7 +113,7 @@ def as_agent(laptop: Laptop, words: list[str], given: str) -> str:
 
 
 def test_each_agent_is_connected_and_disconnected(node: NodeProcess, key: str, laptop: Laptop) -> None:
-    url = address(node)
+    url = node.address
     for host in HOSTS:
         before = {name: text for name, text in laptop.files().items() if ".local" not in name}
         told = connected(laptop, node, key, host.name)
@@ -173,7 +147,7 @@ def test_the_key_is_for_its_user_alone(node: NodeProcess, key: str, laptop: Lapt
     assert path.exists()  # Claude Code uses it
     path.chmod(0o644)
     data = {"session_id": "one", "prompt": "What is the code word?"}
-    assert laptop.hook(address(node), CLAUDE, "prompt", data) == {}
+    assert laptop.hook(node.address, CLAUDE, "prompt", data) == {}
     assert "chmod 600" in laptop.log()
     assert "chmod 600" in laptop.run("connect").stderr
 
@@ -187,13 +161,13 @@ def test_what_is_wrong_is_told_at_once(node: NodeProcess, key: str, laptop: Lapt
         assert not (laptop.home / ".claude").exists()
         return done.stderr
 
-    assert "does not know this key" in told(address(node), "mnk_wrong\n")
+    assert "does not know this key" in told(node.address, "mnk_wrong\n")
     assert "does not answer" in told("http://127.0.0.1:1", f"{key}\n")
     assert "https://memory.example.org" in told("memory.example.org", f"{key}\n")
     assert "no password" in told("https://ann:secret@example.org", f"{key}\n")
-    assert "one word" in told(address(node), "two words\n")
-    assert "needs a key" in told(address(node), "")
-    assert "no folder here" in told(address(node), f"{key}\n", "--one-memory")
+    assert "one word" in told(node.address, "two words\n")
+    assert "needs a key" in told(node.address, "")
+    assert "no folder here" in told(node.address, f"{key}\n", "--one-memory")
     with connect(url) as connection:
         reading = tenants.add_key(connection, "ann", "reader", scopes=("read",))
     assert "may only read" in connected(laptop, node, reading, CLAUDE)
@@ -251,7 +225,7 @@ def say(transcript: Path, agent: str, role: str, text: str) -> None:
 def test_turns_of_events_are_there_once(node: NodeProcess, key: str, laptop: Laptop, agent: str) -> None:
     told_on_pelicans(node, key)
     laptop.environment["MNEMARK_KEY"] = key
-    url, question = address(node), "What is the code word of the harbour gate?"
+    url, question = node.address, "What is the code word of the harbour gate?"
     data = {"session_id": "one", "conversation_id": "one", "timestamp": "2026-11-28T10:00:00Z"}
     answers = (laptop.hook(url, agent, "prompt", {**data, "prompt": question}) for _ in range(3))
     assert any("pelican" in str(one) for one in answers)  # a busy machine is late the first time
@@ -271,7 +245,7 @@ def test_turns_of_events_are_there_once(node: NodeProcess, key: str, laptop: Lap
 
 def test_nothing_is_lost_while_the_server_is_away(node: NodeProcess, key: str, laptop: Laptop) -> None:
     connected(laptop, node, key, "cursor")
-    lines, url = lines_of(laptop, "cursor"), address(node)
+    lines, url = lines_of(laptop, "cursor"), node.address
     data = {"conversation_id": "one"}
     node.kill()
     as_agent(laptop, lines["prompt"], json.dumps({**data, "prompt": "My cat is called Nimbus."}))
@@ -363,7 +337,7 @@ def test_a_key_that_was_taken_back_is_told_and_nothing_is_lost(
         new = tenants.add_key(connection, "ann", "second")
     node.kill()
     node.start()
-    laptop.hook(address(node), "cursor", "prompt", {"conversation_id": "one", "prompt": "Keep this."})
+    laptop.hook(node.address, "cursor", "prompt", {"conversation_id": "one", "prompt": "Keep this."})
     assert "send the key of a memory" in laptop.log()
     assert key not in laptop.log()
     checked = laptop.run("connect", "--check")
@@ -382,10 +356,10 @@ def test_what_waits_for_one_memory_is_not_sent_to_another(
     with connect(url) as connection:
         other = tenants.add_key(connection, "bob", "laptop")
     node.kill()
-    laptop.hook(address(node), "cursor", "prompt", {"conversation_id": "one", "prompt": "Of ann alone."})
+    laptop.hook(node.address, "cursor", "prompt", {"conversation_id": "one", "prompt": "Of ann alone."})
     node.start()
     laptop.environment["MNEMARK_KEY"] = other
-    done = laptop.run("connect", "cursor", "--server", address(node))
+    done = laptop.run("connect", "cursor", "--server", node.address)
     assert done.returncode != 0
     assert "wait for the memory ann" in done.stderr
     laptop.run("connect", "--send")
@@ -397,7 +371,7 @@ def test_a_check_runs_what_stands_in_the_settings(node: NodeProcess, key: str, l
     done = laptop.run("connect", CLAUDE, "--check", "--json")
     found = json.loads(done.stdout)["checked"]
     assert [(one["part"], one["workspace"], one["problem"]) for one in found] == [
-        ("hooks", address(node), ""), ("tools", address(node), ""),
+        ("hooks", node.address, ""), ("tools", node.address, ""),
     ]  # fmt: skip
     node.kill()
     done = laptop.run("connect", CLAUDE, "--check")
@@ -408,7 +382,7 @@ def test_a_check_runs_what_stands_in_the_settings(node: NodeProcess, key: str, l
 
 def test_a_project_has_a_memory_of_its_own(node: NodeProcess, key: str, laptop: Laptop) -> None:
     laptop.environment["MNEMARK_KEY"] = key
-    url = address(node)
+    url = node.address
     for name in ("one", "two"):
         folder = laptop.home / name / "shop"
         (folder / ".git").mkdir(parents=True)
@@ -449,10 +423,10 @@ def test_a_key_says_what_it_opens_and_one_for_reading_records_nothing(
 
 
 def test_a_plug_in_uses_the_server_of_the_environment(node: NodeProcess, key: str, laptop: Laptop) -> None:
-    laptop.environment |= {"MNEMARK_KEY": key, "MNEMARK_SERVER": address(node)}
+    laptop.environment |= {"MNEMARK_KEY": key, "MNEMARK_SERVER": node.address}
     data = json.dumps({"session_id": "one", "prompt": "Keep this.", "cwd": str(laptop.home)})
-    done = laptop.run("hook", "prompt", "--agent", "openclaw", "--plugin", given=data)
-    assert done.stdout == "{}\n"
+    words = [sys.executable, "-P", "-m", "mnemark", "hook", "prompt", "--agent", "openclaw", "--plugin"]
+    assert as_agent(laptop, words, data) == "{}\n"
     assert said(node, key) == [("user", "Keep this.")]
     assert not (laptop.home / "mnemark").exists()
 
@@ -460,7 +434,7 @@ def test_a_plug_in_uses_the_server_of_the_environment(node: NodeProcess, key: st
 def test_damaged_keys_and_events_stop_nothing(node: NodeProcess, key: str, laptop: Laptop) -> None:
     connected(laptop, node, key, "cursor")
     node.kill()
-    laptop.hook(address(node), "cursor", "prompt", {"conversation_id": "one", "prompt": "Keep this."})
+    laptop.hook(node.address, "cursor", "prompt", {"conversation_id": "one", "prompt": "Keep this."})
     node.start()
     (waiting,) = laptop.home.rglob("outbox/*/*.json")
     waiting.with_name("00000000000000000000-1.json").write_bytes(b'{"path": "/hook/prompt", "body"')
@@ -470,7 +444,7 @@ def test_damaged_keys_and_events_stop_nothing(node: NodeProcess, key: str, lapto
     path = laptop.home / ".config/mnemark/servers.json"
     for damage in (b"{", b"[]", b'{"x": 1}', b"\xff"):
         path.write_bytes(damage)
-        laptop.hook(address(node), "cursor", "prompt", {"conversation_id": "one", "prompt": "And this."})
+        laptop.hook(node.address, "cursor", "prompt", {"conversation_id": "one", "prompt": "And this."})
         told = laptop.run("connect")
         assert "is damaged" in told.stderr
         assert "Traceback" not in told.stderr

@@ -1,8 +1,6 @@
 """Programs use a memory on a server through adapters, by its address and key."""
 
 import asyncio
-import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,24 +14,9 @@ from mnemark_adapters.bridge import RecallRequest, Where
 from mnemark_adapters.frameworks.agent_memory import AgentMemory, place_of
 from mnemark_adapters.nanobot_bridge import RemoteNanobotBridge
 from mnemark_adapters.openakita import OpenAkitaMemory
-from mnemark_server import tenants
-from mnemark_server.database import connect
-from server.test_kills import NodeProcess
+from server.processes import NodeProcess
 
 QUESTION = "What is the code word of the harbour gate?"
-
-
-@pytest.fixture
-def key(url: str) -> str:
-    with connect(url) as connection:
-        return tenants.add_key(connection, "ann", "laptop")
-
-
-@pytest.fixture
-def node(url: str, tmp_path: Path) -> Iterator[NodeProcess]:
-    found = NodeProcess(url, tmp_path / "node", 22_000 + os.getpid() % 9_000)
-    yield found
-    found.kill()
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,22 +11,7 @@ import pytest
 import running_pages
 from mnemark import Memory
 from mnemark.errors import BusyError, NotFoundError, UsageError
-from mnemark_server import tenants
-from mnemark_server.database import connect
-from server.test_kills import NodeProcess
-
-
-@pytest.fixture
-def key(url: str) -> str:
-    with connect(url) as connection:
-        return tenants.add_key(connection, "ann", "laptop")
-
-
-@pytest.fixture
-def node(url: str, tmp_path: Path) -> Iterator[NodeProcess]:
-    found = NodeProcess(url, tmp_path / "node", 41_000 + os.getpid() % 9_000)
-    yield found
-    found.kill()
+from server.processes import NodeProcess
 
 
 def test_it_is_used_as_one_in_a_folder(node: NodeProcess, key: str) -> None:

@@ -21,7 +21,7 @@ from mnemark_server.rows import TenantRows
 from mnemark_server.silence import Outage, SilentError
 from server.cluster import Cluster, Image, ShippedNode, children
 from server.postgres import Postgres, programs
-from server.test_kills import post
+from server.processes import post
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/stat").exists(), reason="needs /proc to find its processes"

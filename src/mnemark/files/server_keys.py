@@ -94,6 +94,14 @@ def key_of(url: str) -> Known:
     )
 
 
+def key_or_why(url: str) -> tuple[Known, str]:
+    """Return the key for a server; where there is none, an empty one of no memory, and why."""
+    try:
+        return key_of(url), ""
+    except UsageError as error:
+        return Known("", "?"), str(error)
+
+
 def kept(url: str) -> Known | None:
     """Return the key that is kept for a server. Raises UsageError."""
     return _read().get(address(url))

@@ -16,29 +16,13 @@ import msgspec
 from msgspec import Meta
 
 from mnemark.errors import ConfigError
-from mnemark.files import layout, platform
+from mnemark.files import layout, platform, settings_path
 from mnemark.files.disk_errors import shortage
-from mnemark.files.settings_path import VARIABLE, path
 from mnemark.text import toml
 from mnemark.types import Problem
 
-__all__ = [
-    "EMBEDDERS",
-    "HOST",
-    "KEY",
-    "NAMES",
-    "VARIABLE",
-    "EmbedderConfig",
-    "LLMConfig",
-    "MountConfig",
-    "UserConfig",
-    "language",
-    "load",
-    "of_workspace",
-    "path",
-    "trusted",
-]
-
+VARIABLE: Final = settings_path.VARIABLE
+path = settings_path.path
 KEY: Final = "MNEMARK_EMBEDDER_KEY"
 """Environment variable with an embedder's key where the user's configuration has no table `[embedder]`."""
 EMBEDDERS: Final = r"^(bundled|hashing|none|fastembed:\S+|api:\S+)$"

@@ -128,9 +128,9 @@ class Memory:
         Raises:
             UsageError: it is no address, or there is no key.
         """
-        from mnemark.memory.remote import Client, RemoteMemory
+        from mnemark.memory.remote import RemoteMemory
 
-        return RemoteMemory(Client(url, key, timeout=timeout))
+        return RemoteMemory.at(url, key, timeout=timeout)
 
     def __enter__(self) -> Self:
         return self

@@ -4,13 +4,14 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Final
 
 import msgspec
 
 from mnemark.errors import NotFoundError, UsageError
 from mnemark.files import platform
 from mnemark.files.config import load
+from mnemark.memory.client import Client
 from mnemark.memory.merging.merge import Merged
 from mnemark.memory.merging.source import checked, comes_along, note_sent
 from mnemark.memory.open_workspace import OpenWorkspace
@@ -23,16 +24,6 @@ from mnemark.memory.transfer.transfer import put_in_place
 _JOURNAL: Final = "imports"
 """What the journal of copies is called: each is at another place, and would have one of its own."""
 _ARCHIVE: Final = "memory.zip"
-
-
-class Client(Protocol):
-    """What sends and fetches files."""
-
-    def upload(self, name: str, archive: Path, query: Mapping[str, str]) -> Any:
-        """Return the answer to a file that is sent."""
-
-    def download(self, name: str, target: Path) -> None:
-        """Write what the server gives into a new file."""
 
 
 class Moves:

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, Self
 from mnemark.errors import MnemarkError, UsageError
 from mnemark.text.quoting.fence import strip_fences
 from mnemark_adapters.bridge import IDLE, Bridge, RecallRequest, Where
-from mnemark_adapters.remote_bridge import NOT_OF_USERS, RemoteBridge
+from mnemark_adapters.remote_bridge import NOT_OF_USERS, RemoteBridge, check_one_named
 from mnemark_agents.hook.event import text_part
 from mnemark_interfaces.tools import BOUND, BY_NAME, INSTRUCTIONS, Tool, failed
 
@@ -235,8 +235,7 @@ class ServerPlace(NamedTuple):
 
 def place_of(folder: str | Path, server: str, key: str) -> Path | ServerPlace:
     """Return what a host's settings name: a folder or a server. Raises UsageError for both, or none."""
-    if bool(server) == bool(folder):
-        raise UsageError("give the folder of a memory, or server= and key= of one on a server")
+    check_one_named(folder, server)
     return ServerPlace(server, key) if server else Path(folder).expanduser().absolute()
 
 

@@ -19,7 +19,8 @@ from mnemark.errors import ReadOnlyError, UsageError
 from mnemark.files import platform
 from mnemark_agents import homes
 from mnemark_agents.connect import commands, plugins
-from mnemark_agents.connect.hosts import SERVER, Caller, Memory, here, hook_line, host_named, memory_in
+from mnemark_agents.connect.caller import Caller, Memory, here, hook_line, memory_in
+from mnemark_agents.connect.hosts import SERVER, host_named
 
 _ABOUT: Final = "Memory in a folder of plain text: briefing, recall and capture in every session."
 _SCHEMA: Final = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"

@@ -23,8 +23,9 @@ from mnemark.files import server_keys, user_config
 from mnemark.files.private import private
 from mnemark.files.sessions import SessionLog, list_sessions
 from mnemark_agents.connect import keys
+from mnemark_agents.connect.caller import is_server_in, memory_in, with_folder
 from mnemark_agents.connect.connections import lines_in
-from mnemark_agents.connect.hosts import HOSTS, Host, is_server_in, memory_in, with_folder
+from mnemark_agents.connect.hosts import HOSTS, Host
 from mnemark_agents.homes import workspace_for
 from mnemark_agents.hook import agents
 
@@ -64,6 +65,7 @@ def check(host: Host, project: Path | None = None) -> list[Checked]:
 
 def moved(workspace: Path | None = None) -> list[str]:
     """Return what is wrong with the programs that agents of this user run, for one workspace if given."""
+    _unanswered.cache_clear()  # a daemon goes on when a server is back
     found: list[str] = []
     for host in HOSTS:
         try:

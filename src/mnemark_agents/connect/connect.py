@@ -17,12 +17,12 @@ from mnemark.files import jsonl, platform
 from mnemark.files.disk_errors import translate_os_errors
 from mnemark_agents.connect import json_edit, toml_edit
 from mnemark_agents.connect.bundles import bundle_named
+from mnemark_agents.connect.caller import Memory
 from mnemark_agents.connect.commands import WRITTEN
 from mnemark_agents.connect.hosts import (
     HOSTS,
     SERVER,
     Host,
-    Memory,
     Setting,
     Target,
     contains_ours,

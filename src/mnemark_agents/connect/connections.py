@@ -11,9 +11,10 @@ from mnemark.files import trust
 from mnemark.files.layout import is_workspace
 from mnemark_agents.connect import plugins, toml_edit
 from mnemark_agents.connect.bundles import BUNDLES, bundle_named
+from mnemark_agents.connect.caller import is_server_in, memory_in
 from mnemark_agents.connect.commands import WRITTEN
 from mnemark_agents.connect.connect import our_values, read
-from mnemark_agents.connect.hosts import HOSTS, Host, Target, is_installed, is_server_in, memory_in, words_of
+from mnemark_agents.connect.hosts import HOSTS, Host, Target, is_installed, words_of
 from mnemark_agents.homes import workspace_for
 from mnemark_agents.hook.agents import EVENTS
 
@@ -85,13 +86,18 @@ def _named(project: Path | None) -> Iterator[Path]:
     for bundle in BUNDLES if project is None else ():
         if bundle.is_installed() and is_workspace(bundle.workspace()):
             yield Path(os.path.realpath(bundle.workspace()))
+    for words in _readable_lines(project):
+        folder = memory_in(words)
+        if Path(folder).is_absolute() and is_workspace(folder):
+            yield Path(os.path.realpath(folder))
+
+
+def _readable_lines(project: Path | None) -> Iterator[list[str]]:
+    """Yield the command lines in the settings of all agents; those that cannot be read have none."""
     for host in HOSTS:
         for target in host.targets(workspace_for(None), project):
             with suppress(MnemarkError, OSError):
-                for words in lines_in(target) if target.what != "commands" else ():
-                    folder = memory_in(words)
-                    if Path(folder).is_absolute() and is_workspace(folder):
-                        yield Path(os.path.realpath(folder))
+                yield from lines_in(target) if target.what != "commands" else ()
 
 
 def entries_in(target: Target) -> list[Any]:
@@ -127,11 +133,5 @@ def servers(project: Path | None = None) -> set[str]:
 
     Settings that cannot be read name none.
     """
-    found: set[str] = set()
-    for place in {None, project}:
-        for host in HOSTS:
-            for target in host.targets(workspace_for(None), place):
-                with suppress(MnemarkError, OSError):
-                    lines = lines_in(target) if target.what != "commands" else []
-                    found.update(memory_in(words) for words in lines if is_server_in(words))
-    return found
+    lines = (words for place in {None, project} for words in _readable_lines(place))
+    return {memory_in(words) for words in lines if is_server_in(words)}

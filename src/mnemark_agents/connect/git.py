@@ -13,7 +13,7 @@ import msgspec
 
 from mnemark.errors import MnemarkError, UsageError
 from mnemark.files import platform, repository
-from mnemark_agents.connect.hosts import command
+from mnemark_agents.connect.caller import command
 
 if TYPE_CHECKING:
     from subprocess import CompletedProcess

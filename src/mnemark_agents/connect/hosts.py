@@ -12,16 +12,15 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path, PureWindowsPath
 from typing import Any, Final, Literal, NamedTuple
 
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark_agents import homes
 from mnemark_agents.connect import commands, plugins
-from mnemark_agents.connect.commands import WRITTEN
+from mnemark_agents.connect.caller import NAMING, Caller, Memory, here, hook_line
 from mnemark_agents.hook import agents
 from mnemark_agents.hook.agents import Event
 
@@ -42,10 +41,6 @@ _GONE: Final = (
 """What an agent shows where its hooks do not find the program, quoted for a shell."""
 _NOTHING: Final = "'{}'"
 _VERSION: Final = '{\n  "version": 1\n}\n'
-_IN_FOLDER: Final = "--workspace"
-_AT_SERVER: Final = "--server"
-_NAMING: Final = frozenset({_IN_FOLDER, _AT_SERVER})
-"""The options that name a memory."""
 _STATE: Final = "XDG_STATE_HOME"
 """The environment variable that sets the daemon's state folder."""
 _CLAUDE_TOOLS: Final = "Bash|Edit|MultiEdit|Write|NotebookEdit|WebFetch|Task|mcp__.*"
@@ -71,36 +66,6 @@ class Target(NamedTuple):
     """The content of a new file before our entries; of a file of ours (`text`) all of it."""
 
 
-class Server(NamedTuple):
-    """A memory on a server; the key is not written into settings: see `server_keys`."""
-
-    url: str
-
-    def __str__(self) -> str:
-        """Return the address, as a folder is shown by its path."""
-        return self.url
-
-
-Memory = Path | Server
-"""What an agent is connected to: the folder of a workspace, or a memory on a server."""
-
-
-class Caller(NamedTuple):
-    """How an agent runs mnemark, and for which memory."""
-
-    program: tuple[str, ...]
-    memory: tuple[str, ...]
-    """The words that name the memory, behind those of a hook or a server."""
-    workspace: str
-    """The memory's folder, as a shell takes it; empty for one on a server."""
-    mark: str = WRITTEN
-    """Says in files that are ours as a whole whose they are."""
-
-    def line(self, *words: str) -> list[str]:
-        """Return a command line for this memory."""
-        return [*self.program, *words, *self.memory]
-
-
 class Host(NamedTuple):
     """An agent that can be connected."""
 
@@ -118,49 +83,6 @@ class Host(NamedTuple):
     def targets(self, memory: Memory, project: Path | None) -> tuple[Target, ...]:
         """Return the settings files for a memory and this installation of mnemark."""
         return self.entries(here(memory), project)
-
-
-def command(*words: str) -> list[str]:
-    """Return the command line of this installation of mnemark.
-
-    It is the script beside the interpreter, or the interpreter with `-P`: hooks run in the user's project,
-    whose modules must not be imported in place of ours.
-    """
-    name = "mnemark.exe" if sys.platform == "win32" else "mnemark"
-    script = Path(sys.executable).with_name(name)
-    if script.is_file():
-        return [str(script), *words]
-    return [sys.executable, "-P", "-m", "mnemark", *words]
-
-
-def here(memory: Memory) -> Caller:
-    """Return the caller of this installation for a memory."""
-    if isinstance(memory, Server):
-        return Caller(tuple(command()), (_AT_SERVER, memory.url), "")
-    return Caller(tuple(command()), (_IN_FOLDER, str(memory)), shlex.quote(str(memory)))
-
-
-def memory_in(words: Sequence[str]) -> str:
-    """Return the memory that a command line names: a folder, or the address of a server; empty for none."""
-    return next((words[at + 1] for at, word in enumerate(words[:-1]) if word in _NAMING), "")
-
-
-def is_server_in(words: Sequence[str]) -> bool:
-    """Tell whether the memory that a command line names is on a server."""
-    return _AT_SERVER in words[:-1]
-
-
-def with_folder(words: Sequence[str], folder: Path) -> list[str]:
-    """Return a command line with a folder in place of the memory that it names."""
-    at = next(at for at, word in enumerate(words[:-1]) if word in _NAMING)
-    return [*words[:at], _IN_FOLDER, str(folder), *words[at + 2 :]]
-
-
-def hook_line(words: Sequence[str]) -> str:
-    """Return the command line of a hook for a shell."""
-    if sys.platform == "win32":
-        return subprocess.list2cmdline([words[0].replace("\\", "/"), *words[1:]])
-    return shlex.join(words)
 
 
 def _hooks(agent: str, caller: Caller) -> Iterator[tuple[str, Event, str]]:
@@ -476,4 +398,4 @@ def is_server(value: Any) -> bool:
         return False
     at = words.index("mcp", 1)
     ours = PureWindowsPath(words[0]).stem == SERVER or words[:at][-2:] == ["-m", SERVER]
-    return ours and not _NAMING.isdisjoint(words[at + 1 : at + 2])
+    return ours and not NAMING.isdisjoint(words[at + 1 : at + 2])

@@ -9,7 +9,7 @@ from mnemark.files.server_keys import Known
 from mnemark_agents import server
 from mnemark_agents.connect.connections import servers
 from mnemark_agents.daemon import DaemonRefusedError
-from mnemark_agents.outbox import Outbox, Waiting
+from mnemark_agents.outbox import Outbox
 
 _SECONDS: Final = 10.0
 """How long a person waits for a server."""
@@ -82,27 +82,19 @@ def states() -> list[ServerState]:
 
 
 def _state(url: str) -> ServerState:
-    try:
-        known, problem = server_keys.key_of(url), ""
-    except UsageError as error:
-        known, problem = Known("", "?"), str(error)
+    known, problem = server_keys.key_or_why(url)
     outbox = Outbox(url, known)
-    waiting: Waiting = outbox.waiting()
     memory = known.memory if known.key else ""
-    return ServerState(url, memory, *waiting, str(outbox.folder), problem)
+    return ServerState(url, memory, *outbox.waiting(), str(outbox.folder), problem)
 
 
 def drop_unused(before: set[str], project: Path | None) -> list[ServerState]:
-    """Remove the keys of servers that agents used before, and do not any more.
+    """Remove the keys of servers that agents used before, and do not any more; return those servers.
 
-    Returns:
-        The servers whose keys stay, as something waits for them.
+    Where something waits for one, its key stays.
     """
-    left = []
-    for url in sorted(before - servers(project)):
-        state = _state(url)
-        if state.waiting:
-            left.append(state)
-        else:
-            server_keys.drop(url)
-    return left
+    unused = [_state(url) for url in sorted(before - servers(project))]
+    for one in unused:
+        if not one.waiting:
+            server_keys.drop(one.url)
+    return unused

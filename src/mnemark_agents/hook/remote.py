@@ -16,7 +16,6 @@ from typing import Any, Final, NamedTuple
 
 from mnemark.errors import UsageError
 from mnemark.files import platform, server_keys
-from mnemark.files.server_keys import Known
 from mnemark.hashes import blake2b
 from mnemark_agents.daemon import DaemonRefusedError, UnreachableError
 from mnemark_agents.hook import agents
@@ -68,7 +67,7 @@ def handle(url: str, given: str, agent: Agent, data: Mapping[str, Any]) -> Mappi
     if found is None:
         raise UsageError(f"{agent.title} has no event {given!r}; give one of {', '.join(agents.EVENTS)}")
     event, native = found
-    known, problem = _key(url.rstrip("/"))
+    known, problem = server_keys.key_or_why(url.rstrip("/"))  # without one, what is recorded waits for it
     outbox = Outbox(url.rstrip("/"), known)
     waited = outbox.has()
     body, new = _put(outbox, agent, event, {**data, "hook_event_name": native})
@@ -82,7 +81,7 @@ def handle(url: str, given: str, agent: Agent, data: Mapping[str, Any]) -> Mappi
     if not may_ask or not (new or event in _ANSWERED):
         return _left(new, f"{event} ({agent.name}): {problem}" if problem else "")
     try:
-        answer = outbox.ask(_path(event), body, _SECONDS)
+        answer = outbox.ask(f"/hook/{event}", body, _SECONDS)
     except (UnreachableError, DaemonRefusedError) as error:
         if isinstance(error, UnreachableError):
             outbox.note_silence()
@@ -91,10 +90,6 @@ def handle(url: str, given: str, agent: Agent, data: Mapping[str, Any]) -> Mappi
         one.is_there()
     output = answer.get("output") if isinstance(answer, dict) else None
     return output if isinstance(output, dict) else {}
-
-
-def _path(event: str) -> str:
-    return f"/hook/{event}"
 
 
 def _left(events: list[Sending], problem: str = "") -> Mapping[str, Any]:
@@ -106,14 +101,6 @@ def _left(events: list[Sending], problem: str = "") -> Mapping[str, Any]:
 
         log(None, problem)
     return {}
-
-
-def _key(url: str) -> tuple[Known, str]:
-    """Return the key for a server; where there is none, nothing, and why: what is recorded waits for one."""
-    try:
-        return server_keys.key_of(url), ""
-    except UsageError as error:
-        return Known("", "?"), str(error)
 
 
 def _put(
@@ -133,7 +120,9 @@ def _put(
     if not bodies and _is_recorded(event, data):
         bodies = [body]
     names = ["response"] * (len(bodies) - 1) + [event]
-    new = [outbox.put(_path(name), {**one, "late": True}) for name, one in zip(names, bodies, strict=False)]
+    new = [
+        outbox.put(f"/hook/{name}", {**one, "late": True}) for name, one in zip(names, bodies, strict=False)
+    ]
     if after != before:
         _keep_note(outbox, session, after)
     if event == "session-end":

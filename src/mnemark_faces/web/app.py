@@ -127,14 +127,11 @@ class Web(MemoryPages):
             door=self.door, host=request.url.netloc, **given,
         )  # fmt: skip
 
-    async def _entrance(self, request: Request, text: str = "", status: int = 200) -> Response:
+    async def _entrance(self, request: Request) -> Response:
         """Ask for a ticket; where the address is one to keep, go on to its page after that."""
         path = request.url.path
         target = "" if path == f"{UI}/enter" else _with_query(path, request.url.query)
-        return self._asking(self._words(request), text, status, target)
-
-    def _asking(self, words: Words, text: str, status: int, target: str) -> Response:
-        return html(_entrance_page(words, text, target), status)
+        return html(_entrance_page(self._words(request), "", target))
 
     def _target(self, asked: str, otherwise: str) -> str:
         """Return where a ticket leads: to the page that was asked for, if it is one of these."""
@@ -151,7 +148,7 @@ class Web(MemoryPages):
         asked = form.get("next", [""])[-1]
         found = self.door.enter(form.get("ticket", [""])[-1])
         if found is None:
-            return self._asking(self._words(request), _USED, 401, asked)
+            return html(_entrance_page(self._words(request), _USED, asked), 401)
         cookie, target = found
         # No redirect: what follows a form of another site is without the cookie, which is strict.
         target = self._target(asked, target)

@@ -5,6 +5,7 @@ import hmac
 import re
 import zlib
 from collections.abc import Awaitable, Callable, Sequence
+from http import HTTPStatus
 from typing import Any, Final
 
 import msgspec
@@ -18,7 +19,6 @@ from mnemark.present.words import LANGUAGES, Translated, Words, language_of
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark_faces.web.at import CHANGES, ONE_MACHINE, At, Flash
 from mnemark_faces.web.memory_pages import (
-    Endpoint,
     Fields,
     Lease,
     MemoryPages,
@@ -218,7 +218,10 @@ class Hosted(MemoryPages):
     def _alone(self, words: Words, text: str, status: int, base: str) -> Response:
         """Return a page with a message, in which a file is named as its memory calls it."""
         base = self._base(_MEMORY) if base == self.home else base
-        return super()._alone(words, self._private.sub("", text), status, base)
+        answer = super()._alone(words, self._private.sub("", text), status, base)
+        if status == HTTPStatus.SERVICE_UNAVAILABLE:
+            answer.headers["retry-after"] = "1"
+        return answer
 
     def _told(self, words: Words, text: str) -> Translated:
         """Return a message without the command that it ends with: there is no command line here."""
@@ -228,17 +231,6 @@ class Hosted(MemoryPages):
     def _sign_in_page(self, words: Words, text: str = "", target: str = "") -> str:
         told = self._told(words, text) if text else Translated("")
         return rendered("sign_in.html", words, text=told.text, lang=told.lang, target=target)
-
-    def _safe(self, endpoint: Endpoint) -> Endpoint:
-        inner = super()._safe(endpoint)
-
-        async def answer(request: Request) -> Response:
-            found = await inner(request)
-            if found.status_code == 503:
-                found.headers["retry-after"] = "1"
-            return found
-
-        return answer
 
     def _set(self, answer: Response, part: str, value: str, seconds: int) -> None:
         answer.set_cookie(

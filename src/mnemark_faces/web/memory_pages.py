@@ -33,23 +33,8 @@ _MOST_FIELDS: Final = 5_000
 _ADDRESS: Final = lazy_pattern(r"/[A-Za-z0-9_/.-]*")
 _QUERY: Final = lazy_pattern(r"[!-~]*")
 _OPENERS: Final = frozenset(
-    {
-        "a",
-        "an",
-        "another",
-        "give",
-        "it",
-        "name",
-        "no",
-        "nothing",
-        "only",
-        "that",
-        "the",
-        "there",
-        "these",
-        "this",
-    }
-    | {"unexpected", "unknown", "what"}
+    {"a", "an", "another", "give", "it", "name", "no", "nothing", "only", "that", "the", "there", "these"}
+    | {"this", "unexpected", "unknown", "what"}
 )
 """Words that messages begin with."""
 _log = logging.getLogger("mnemark.serve")

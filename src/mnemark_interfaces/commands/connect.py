@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from mnemark.errors import MnemarkError, UsageError
-from mnemark.files import trust, user_config
+from mnemark.files import trust
 from mnemark.files.config import load
 from mnemark.files.layout import CONFIG
 from mnemark.files.new_workspace import init
@@ -16,24 +16,17 @@ from mnemark.files.projects import folders
 from mnemark_agents.connect import connect as work
 from mnemark_agents.connect import git
 from mnemark_agents.connect.bundles import BUNDLES, bundle_named, plugin_files, write_plugin
+from mnemark_agents.connect.caller import Memory, Server
 from mnemark_agents.connect.check import Checked, check
-from mnemark_agents.connect.choices import (
-    CALLS,
-    LINE,
-    TOKENS,
-    Offer,
-    keep_answer,
-    keep_one_memory,
-    offer_for,
-)
+from mnemark_agents.connect.choices import LINE, keep_one_memory
 from mnemark_agents.connect.connect import SettingsChange, host_of, own_commands
 from mnemark_agents.connect.connections import Connection, connections, servers
-from mnemark_agents.connect.hosts import HOSTS, Host, Memory, Server, is_installed
+from mnemark_agents.connect.hosts import HOSTS, Host, is_installed
 from mnemark_agents.connect.keys import states
 from mnemark_agents.homes import workspace_for
 from mnemark_interfaces import options, output, render, speech
 from mnemark_interfaces.commands import connect_server
-from mnemark_interfaces.commands.mount import offer
+from mnemark_interfaces.commands.connect_offers import make_offers, tell_of_mount
 from mnemark_interfaces.output import hint, out, out_json, safe, say, spoken
 from mnemark_interfaces.trusting import check_trust, what_trust_allows
 from mnemark_interfaces.workspace import locate
@@ -176,8 +169,10 @@ def _tell_of_projects(root: Memory, *, removed: bool) -> None:
         )
 
 
-def _make(root: Path) -> None:
-    """Make the memory where there is none, and trust it; one that others may have filled is asked for."""
+def _make(root: Memory) -> None:
+    """Make the folder where there is none, and trust it; one that others may have filled is asked for."""
+    if isinstance(root, Server):
+        return
     if not root.is_dir():
         init(root)
         say("Created {path}.", path=safe(str(root)))
@@ -191,7 +186,7 @@ def _make(root: Path) -> None:
 
 
 def _apply(changes: list[SettingsChange], root: Memory, project: Path | None, *, remove: bool) -> None:
-    if not remove and not isinstance(root, Server):
+    if not remove:
         _make(root)
     before = servers(project)
     work.apply(changes)
@@ -219,9 +214,8 @@ def _connect_one(
     else:
         _show_done(host, changes, root, remove=remove)
         _tell_of_projects(root, removed=remove)
-        if not (remove or isinstance(root, Server)):
-            _offer_model([host])
-        _offer_mounts(root, remove=remove)
+        if not remove:
+            make_offers(root, [host])
 
 
 def _connect_all(
@@ -256,9 +250,8 @@ def _connect_all(
         if own:
             _show_done(host, [], root, remove=remove, changed=True)
     _tell_of_projects(root, removed=remove)
-    if not (remove or yes or isinstance(root, Server)):
-        _offer_model(planned)
-    _offer_mounts(root, remove=remove, yes=yes)
+    if not remove:
+        make_offers(root, planned, yes=yes)
 
 
 def _plan_all(root: Memory, project: Path | None, *, remove: bool) -> dict[Host, list[SettingsChange]]:
@@ -339,54 +332,6 @@ def _state(found: Connection, words: speech.CommandWords) -> str:
     return words("{state}, and by plug-in", state=state) if both else state
 
 
-def _offer_model(hosts: Iterable[Host]) -> None:
-    """Ask once, at a terminal, whether the model of the first agent with one may be used; keep the answer."""
-    offer = next(filter(None, map(offer_for, hosts)), None)
-    if offer is None or not output.can_ask():
-        return
-    hint("")
-    _say_offer(offer)
-    wanted = output.confirm("Learn with it?")
-    keep_answer(offer, wanted=wanted)
-    say("mnemark will learn with it." if wanted else "It stays off.")
-
-
-def _say_offer(offer: Offer) -> None:
-    """Say what is sent to a model, and what that costs."""
-    say(
-        "mnemark can also learn with the language model of {title}. Rules alone find less.", title=offer.title
-    )
-    say(
-        "What is sent: when a session ends, what was said in it, without secrets and private passages, with "
-        "the output of tools cut short, and facts that mnemark knows. It is given to `{program}`, which "
-        "sends it to its provider under your account, as your sessions are.",
-        program=offer.program,
-    )
-    say(
-        "What it costs: usually one request a session, of up to about {most} tokens; at most {calls} "
-        "requests and {tokens} tokens a day, which count against your plan or are billed.",
-        most=offer.most, calls=CALLS, tokens=TOKENS,
-    )  # fmt: skip
-    say(
-        "`{program}` is started without tools, hooks and MCP servers, in an empty folder.",
-        program=offer.program,
-    )
-    say("You can change this in {path} at any time.", path=safe(str(user_config.path())))
-
-
-def _tell_of_mount(root: Memory, host: Host) -> None:
-    """Say that searches still read the notes of an agent that is disconnected, if they do."""
-    if isinstance(root, Path) and user_config.of_workspace(root, user_config.load()).get(host.name):
-        say("Searches still read its own notes: `mnemark mount {name} --remove` ends that.", name=host.name)
-
-
-def _offer_mounts(root: Memory, *, remove: bool, yes: bool = False) -> None:
-    """Ask once for each memory of another program on this machine; see `mnemark mount`."""
-    if remove or isinstance(root, Server):
-        return
-    offer(root, None, asks=output.can_ask() and not yes, yes=False)
-
-
 def _plugin(host: Host, folder: Path, root: Memory, *, dry_run: bool, json: bool) -> None:
     bundle = bundle_named(host.name)
     if bundle is None or not bundle.trial:
@@ -395,8 +340,7 @@ def _plugin(host: Host, folder: Path, root: Memory, *, dry_run: bool, json: bool
     base = folder.expanduser().absolute()
     texts = plugin_files(bundle, root)
     if not dry_run:
-        if not isinstance(root, Server):
-            _make(root)
+        _make(root)
         written = write_plugin(bundle, base, root)
     if json:
         full = {str(base / name): text for name, text in texts.items()}
@@ -427,7 +371,7 @@ def _show_done(
         say(text if remove else "{title} is already connected; nothing was changed.", title=host.title)
     elif remove:
         say("Removed mnemark from {title}.", title=host.title)
-        _tell_of_mount(root, host)
+        tell_of_mount(root, host)
     else:
         say(
             "{title} will use the memory in {path} from its next session.",

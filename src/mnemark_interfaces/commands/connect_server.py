@@ -7,8 +7,7 @@ from pathlib import Path
 from mnemark.errors import UsageError
 from mnemark.files import server_keys
 from mnemark_agents.connect import keys
-from mnemark_agents.connect.connections import servers
-from mnemark_agents.connect.hosts import Server
+from mnemark_agents.connect.caller import Server
 from mnemark_agents.connect.keys import Opened
 from mnemark_agents.hook.remote import send_waiting
 from mnemark_interfaces import output, speech
@@ -68,15 +67,14 @@ def _asked(url: str) -> str:
 
 def drop_unused(before: set[str], project: Path | None) -> None:
     """Remove the keys of servers that no agent uses any more, and say so."""
-    left = {state.url: state for state in keys.drop_unused(before, project)}
-    for url in sorted(before - servers(project)):
-        if url in left:
+    for state in keys.drop_unused(before, project):
+        if state.waiting:
             say(
                 "{count} events wait for {url}, and its key is kept until then: `mnemark connect --send`.",
-                count=left[url].waiting, url=url,
+                count=state.waiting, url=state.url,
             )  # fmt: skip
         else:
-            say("The key for {url} is removed from this machine.", url=url)
+            say("The key for {url} is removed from this machine.", url=state.url)
 
 
 def tell_waiting() -> None:

@@ -2,8 +2,8 @@
 
 import logging
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,7 +19,6 @@ from starlette.routing import Route
 from mnemark._version import __version__
 from mnemark.errors import MnemarkError, UsageError
 from mnemark.files.disk_errors import shortage
-from mnemark.memory.memory import Memory
 from mnemark.types import KINDS, ORIGINS
 from mnemark_agents.hook.warm import handle
 from mnemark_interfaces.http.bodies import Call, TicketBody, ToolCallBody, WaitingBody
@@ -108,14 +107,9 @@ class Api:
         return Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: _http_failure})
 
     def _pages(self) -> Pages:
-        @contextmanager
-        def lease(folder: str, *, active: bool = True) -> Iterator[Memory]:
-            with self.workspaces.lease(folder, active=active) as opened:
-                yield opened.memory
-
         pages: Pages = import_module(_PAGES).Web(
-            self.door, lease=lease, work=self.lanes.run, opened=self.workspaces.opened, status_of=status_of,
-            session_key=SESSION, confined=self.workspaces.confined,
+            self.door, lease=self.workspaces.memory, work=self.lanes.run, opened=self.workspaces.opened,
+            status_of=status_of, session_key=SESSION, confined=self.workspaces.confined,
         )  # fmt: skip
         return pages
 

@@ -165,6 +165,12 @@ class Workspaces:
         return root
 
     @contextmanager
+    def memory(self, folder: object, *, active: bool = True) -> Iterator[Memory]:
+        """Hold the memory of a workspace open, as `lease`."""
+        with self.lease(folder, active=active) as opened:
+            yield opened.memory
+
+    @contextmanager
     def lease(self, folder: object, *, active: bool = True) -> Iterator[PooledWorkspace]:
         """Hold a workspace open for the length of the block; it counts as used if `active`."""
         root = self.root_of(folder)

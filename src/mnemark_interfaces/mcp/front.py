@@ -23,8 +23,8 @@ from mnemark_interfaces.tools import BY_NAME, failed
 if TYPE_CHECKING:
     import subprocess
 
+    from mnemark.memory.client import Client
     from mnemark.memory.memory import Memory
-    from mnemark.memory.remote import Client
 
 MAX_LINE: Final = 16 * 1024 * 1024
 """Maximum size of a message."""
@@ -279,7 +279,7 @@ def serve(workspace: Path | None, *, alone: bool = False, plugin: bool = False, 
     if plugin and workspace is None:
         server = server or os.environ.get("MNEMARK_SERVER", "")
     if server:
-        from mnemark.memory.remote import Client
+        from mnemark.memory.client import Client
 
         client = Client(server, timeout=_CALL_SECONDS)
     elif plugin:

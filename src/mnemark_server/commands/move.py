@@ -23,7 +23,7 @@ def export_memory(url: str, name: str, folder: Path, *, json: bool) -> None:
     with connect(url) as connection:
         tenant = tenants.number_of(connection, name)
     target = check_new(folder)
-    with _database(url) as database:
+    with closing(Database(url)) as database:
         _, paths = TenantRows(database, tenant, "").copy_to(target)
     platform.make_folder(target)  # there may be no file
     trust.trust_new(target, made=False)
@@ -42,7 +42,7 @@ def import_memory(url: str, name: str, folder: Path, *, merging: bool, json: boo
     root = folder.expanduser().absolute()
     if not root.is_dir():
         raise NotFoundError(f"the folder {root} does not exist; give the folder of a memory")
-    with _database(url) as database, _made(url, name) as tenant:
+    with closing(Database(url)) as database, _made(url, name) as tenant:
         try:
             taken = take_in(database, tenant, root)
         except NotEmptyError:
@@ -84,12 +84,6 @@ def _made(url: str, name: str) -> Iterator[int]:
             with connect(url) as connection:
                 tenants.delete(connection, name)
         raise
-
-
-@contextmanager
-def _database(url: str) -> Iterator[Database]:
-    with closing(Database(url)) as database:
-        yield database
 
 
 def _out(found: object, name: str, files: int, size: int, *, json: bool) -> None:

@@ -29,6 +29,8 @@ _MAX_MANIFEST: Final = 1 << 30
 _PERMISSIONS: Final = 0o777
 """Restored bits of a mode: an archive must not create setuid programs."""
 _NAME_TAKEN: Final = "this file system treats another name in the backup as the same"
+LINK: Final = "is a link, and only files come along: copy the file that it leads to"
+"""Why a link in a memory that is sent stays out."""
 _MOST_AT_ONCE: Final = 16 << 20
 """Maximum bytes that are read at once of an archive that somebody sent: so long is its list of files."""
 
@@ -139,7 +141,7 @@ def unpack(archive: Path, folder: Path, *, most: Most, wanted: Callable[[str], b
     except (*UNREADABLE, CutOffError, IntegrityError, OSError) as error:
         raise IntegrityError(f"what was sent is no backup or export of a memory: {error}") from error
     problems += [
-        Problem(one.path, _LINK if one.kind == "link" else one.reason)
+        Problem(one.path, LINK if one.kind == "link" else one.reason)
         for one in entries
         if one.kind in {"link", "left out"} and wanted(one.name)
     ]
@@ -157,9 +159,6 @@ def _checked_size(files: Sequence[Archived], most: Most) -> int:
             f" {most.files:,} of {most.bytes:,}; ask whoever runs it"
         )
     return size
-
-
-_LINK: Final = "is a link, and only files come along: copy the file that it leads to"
 
 
 class _Sent(io.BufferedReader):
