@@ -18,7 +18,7 @@ from mnemark_server.database import connect
 from mnemark_server.migrations import migrate
 from server.cluster import free_port
 from server.postgres import Postgres
-from server.test_kills import NodeProcess, post
+from server.processes import NodeProcess, post
 
 REQUESTS: Final = 400
 """Requests of each measurement."""
