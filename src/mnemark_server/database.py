@@ -1,16 +1,16 @@
 """Borrow connections to PostgreSQL for as long as one group of statements takes."""
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 import psycopg
 import psycopg.conninfo
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from mnemark.errors import BusyError, MnemarkError, NotFoundError, UsageError
-from mnemark_server.silence import SILENCE_SECONDS, HeardConnection, Outage, SilentError
+from mnemark_server.silence import SILENCE_SECONDS, HeardConnection, Outage, SilentError, answered
 
 CONNECTIONS: Final = 8
 """Maximum number of connections of a node for each of reading and writing."""
@@ -40,6 +40,7 @@ _POOLER: Final = "unsupported startup parameter"
 Connection = psycopg.Connection[tuple[Any, ...]]
 Pool = ConnectionPool[HeardConnection]
 Rows = list[tuple[Any, ...]]
+_Found = TypeVar("_Found")
 
 
 class Statement(NamedTuple):
@@ -79,7 +80,7 @@ class Database:
 
         All are sent at once, as one transaction. Raises UnavailableError.
         """
-        return self._run(self._readers, tenant, statements)
+        return _again(lambda: self._run(self._readers, tenant, statements))
 
     def write(self, tenant: int, *statements: Statement) -> list[Rows]:
         """Run statements that see and change the rows of a tenant alone, as `read`; all or none is done.
@@ -90,7 +91,7 @@ class Database:
 
     def ask(self, tenant: int, statement: Statement) -> Rows:
         """Run one statement that names its tenant itself, and read what it gives; as `read`."""
-        return self._one(self._readers, tenant, statement)
+        return _again(lambda: self._one(self._readers, tenant, statement))
 
     def tell(self, tenant: int, statement: Statement) -> Rows:
         """Run one statement that names its tenant itself, and changes rows; as `write`."""
@@ -144,8 +145,9 @@ class Database:
                 with pool.connection(_TRY_SECONDS if self._outage.away else None) as connection:
                     connection.silence = self._silence if silence is None else silence
                     yield connection
-            except SilentError:
-                pool.drain()  # the others lead to the same machine
+            except psycopg.OperationalError as error:
+                if _is_lost(error):
+                    pool.drain()  # the others lead to the same machine
                 raise
 
     def _run(self, pool: Pool, tenant: int | None, statements: Sequence[Statement]) -> list[Rows]:
@@ -174,6 +176,23 @@ class Database:
         """Return how many requests wait for a connection."""
         pools = (self._readers, self._writers)
         return sum(int(pool.get_stats().get("requests_waiting", 0)) for pool in pools)
+
+
+def _is_lost(error: BaseException | None) -> bool:
+    """Whether a connection ended or says nothing: not that there was none to be had."""
+    if not isinstance(error, psycopg.OperationalError) or isinstance(error, PoolTimeout):
+        return False
+    return not answered(error)
+
+
+def _again(read: Callable[[], _Found]) -> _Found:
+    """Read, and once more where a connection had ended unseen, as all have after a failover."""
+    try:
+        return read()
+    except UnavailableError as error:
+        if not _is_lost(error.__cause__) or isinstance(error.__cause__, SilentError):
+            raise
+        return read()
 
 
 def _settings(url: str) -> dict[str, Any]:

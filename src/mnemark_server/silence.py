@@ -53,7 +53,7 @@ def _heard(gen: Generator[Any, Any, _Result], seconds: float) -> Generator[Any, 
         return result
 
 
-def _answered(error: psycopg.Error) -> bool:
+def answered(error: psycopg.Error) -> bool:
     """Whether it is the database that says so: not that it was not reached, ends, or begins."""
     return error.sqlstate is not None and not error.sqlstate.startswith(("08", "57P"))
 
@@ -85,7 +85,7 @@ class Outage:
             self.away = True
             raise
         except psycopg.OperationalError as error:
-            self.away = self.away and not _answered(error)
+            self.away = self.away and not answered(error)
             raise
         except BaseException:
             self.away = False  # it answered, with an error

@@ -28,6 +28,7 @@ class NodeProcess:
         return f"http://127.0.0.1:{self.port}"
 
     def start(self) -> None:
+        self._database_begun = self._begun()
         self.process = subprocess.Popen(
             [sys.executable, "-m", "mnemark", "serve", "--json", "--database", self.url,
              "--port", str(self.port), "--folder", str(self.folder)],
@@ -47,8 +48,15 @@ class NodeProcess:
                 tenants.delete(connection, one.name)
             for name in ("ann", "bob"):
                 tenants.create(connection, name)
+        if self.process.poll() is None and self._begun() != self._database_begun:
+            self.kill()  # its connections ended with the database
         if self.process.poll() is not None:
             self.start()
+
+    def _begun(self) -> Any:
+        """When the database was started."""
+        with connect(self.url) as connection:
+            return connection.execute("SELECT pg_postmaster_start_time()").fetchone()
 
     def number(self, name: str) -> int:
         """Return the number of a memory."""
