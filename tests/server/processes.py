@@ -21,6 +21,7 @@ class NodeProcess:
         self.url = url
         self.port = port or free_port()
         self.folder = folder
+        self._database: tuple[Any, ...] | None = None
         self.start()
 
     @property
@@ -47,6 +48,10 @@ class NodeProcess:
                 tenants.delete(connection, one.name)
             for name in ("ann", "bob"):
                 tenants.create(connection, name)
+            database = connection.execute("SELECT pg_postmaster_start_time()").fetchone()
+        if self._database not in {None, database}:  # its connections are of one that another test ended
+            self.kill()
+        self._database = database
         if self.process.poll() is not None:
             self.start()
 
