@@ -47,7 +47,7 @@ def migrated(postgres: Postgres) -> str:
 @pytest.fixture
 def url(request: pytest.FixtureRequest, postgres: Postgres, migrated: str) -> str:
     """A database as `migrated` says, for one test; where there is a `node`, that of the node."""
-    if "node" in request.fixturenames:
+    if "running" in request.fixturenames:
         node: NodeProcess = request.getfixturevalue("node")
         return node.url
     return postgres.database("mnemark_test", like=migrated)

@@ -21,6 +21,7 @@ class NodeProcess:
         self.url = url
         self.port = port or free_port()
         self.folder = folder
+        self._database: tuple[Any, ...] | None = None
         self.start()
 
     @property
@@ -28,7 +29,6 @@ class NodeProcess:
         return f"http://127.0.0.1:{self.port}"
 
     def start(self) -> None:
-        self._database_begun = self._begun()
         self.process = subprocess.Popen(
             [sys.executable, "-m", "mnemark", "serve", "--json", "--database", self.url,
              "--port", str(self.port), "--folder", str(self.folder)],
@@ -48,15 +48,12 @@ class NodeProcess:
                 tenants.delete(connection, one.name)
             for name in ("ann", "bob"):
                 tenants.create(connection, name)
-        if self.process.poll() is None and self._begun() != self._database_begun:
-            self.kill()  # its connections ended with the database
+            database = connection.execute("SELECT pg_postmaster_start_time()").fetchone()
+        if self._database not in {None, database}:  # its connections are of one that another test ended
+            self.kill()
+        self._database = database
         if self.process.poll() is not None:
             self.start()
-
-    def _begun(self) -> Any:
-        """When the database was started."""
-        with connect(self.url) as connection:
-            return connection.execute("SELECT pg_postmaster_start_time()").fetchone()
 
     def number(self, name: str) -> int:
         """Return the number of a memory."""
