@@ -45,3 +45,5 @@ class Repeating:
                 self._job()
             except MnemarkError as error:
                 _log.warning("%s: %s; tried again in a moment", self._thread.name, said(error))
+            except Exception:  # one memory that fails must not end what is done for all
+                _log.exception("unexpected in %s; tried again in a moment", self._thread.name)
