@@ -247,7 +247,7 @@ def _own(home: Path) -> Iterator[None]:
 
 
 def remove_left(within: Path) -> None:
-    """Remove the temporary folders of nodes that were killed: they hold memories, and what is erased by now."""
+    """Remove the temporary folders of nodes that were killed: what they hold may be erased by now."""
     for home in within.glob(f"{TEMPORARY}*"):
         try:
             mark = home / _MARK
