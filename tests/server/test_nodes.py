@@ -132,7 +132,7 @@ def test_one_memory_that_fails_ends_no_night(new_node: MakeNode, monkeypatch: py
 
     monkeypatch.setattr(Memory, "consolidate", consolidate)
     monkeypatch.setattr(nightly, "_LOOK_SECONDS", 0.01)
-    night = Nightly(node._database, node, now=lambda: datetime(2026, 3, 1, 3))
+    night = Nightly(node._database, node, now=lambda: datetime(2026, 3, 1, 3, tzinfo=UTC))
     night.start()
     assert done.wait(10)
     night.close()
