@@ -107,7 +107,7 @@ class Issuer:
         return Claims(said["sub"], _scopes(said), max(said["exp"] + _LEEWAY_SECONDS - time.time(), 0.0))
 
     def _key_of(self, token: str) -> jwt.PyJWK:
-        name = jwt.get_unverified_header(token).get("kid")
+        name = jwt.get_unverified_header(token).get("kid", "")
         if name not in self._keys or time.monotonic() >= self._until:
             self._ask()
         if name not in self._keys:

@@ -118,7 +118,8 @@ def test_what_was_erased_is_in_no_export(
 def test_who_has_an_export_may_ask_for_the_next(server: str, new_key: Callable[..., str]) -> None:
     with client(server, new_key()) as http:
         noise = base64.b64encode(os.urandom(4_000_000)).decode()
-        assert http.post("/v1/turns", json={"session": "a", "turns": [{"role": "user", "content": noise}]})
+        turns = [{"role": "user", "content": noise}]
+        http.post("/v1/turns", json={"session": "a", "turns": turns}).raise_for_status()
         assert [http.get("/v1/export").status_code for _ in range(20)] == [200] * 20
 
 
