@@ -3,6 +3,7 @@
 import re
 import threading
 import time
+from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
@@ -26,7 +27,9 @@ _LEEWAY_SECONDS: Final = 30
 """How far the clocks may differ."""
 _TIMEOUT_SECONDS: Final = 5
 _AGAIN_SECONDS: Final = 30.0
-"""How long an issuer that does not answer is not asked again."""
+"""How long an issuer is not asked again, whether it answered or not, whatever tokens name."""
+_KEPT_SECONDS: Final = 300.0
+"""How long its keys count."""
 
 
 class InvalidTokenError(Exception):
@@ -56,8 +59,12 @@ class Issuer:
     def __init__(self, url: str, resource: str) -> None:
         self.url = _checked(url)
         self.resource = _checked(resource).rstrip("/")
-        self._keys: jwt.PyJWKClient | None = None
+        self._keys: Mapping[str, jwt.PyJWK] = {}
+        self._until = 0.0
+        """When the keys count no longer."""
         self._ask_at = 0.0
+        self._answers = False
+        """Whether the issuer answered when it was last asked."""
         self._asking = threading.Lock()
 
     def metadata(self) -> dict[str, Any]:
@@ -87,20 +94,36 @@ class Issuer:
                 audience=[self.resource, f"{self.resource}/", f"{self.resource}/mcp"],
                 options={"require": ["exp", "iss", "aud", "sub"]},
             )  # fmt: skip
-        except jwt.PyJWKClientConnectionError as error:
-            raise UnavailableError(_AWAY) from error
         except jwt.PyJWTError as error:
             raise InvalidTokenError(type(error).__name__) from error
         return Claims(said["sub"], _scopes(said), max(said["exp"] + _LEEWAY_SECONDS - time.time(), 0.0))
 
     def _key_of(self, token: str) -> jwt.PyJWK:
-        with self._asking:
-            if self._keys is None:
-                if time.monotonic() < self._ask_at:
-                    raise UnavailableError(_AWAY)
-                self._ask_at = time.monotonic() + _AGAIN_SECONDS
-                self._keys = jwt.PyJWKClient(_keys_of(self.url), timeout=_TIMEOUT_SECONDS)
-        return self._keys.get_signing_key_from_jwt(token)
+        name = jwt.get_unverified_header(token).get("kid", "")
+        if name not in self._keys or time.monotonic() >= self._until:
+            self._ask()
+        if name not in self._keys:
+            raise InvalidTokenError("it is signed with no key of the issuer")
+        return self._keys[name]
+
+    def _ask(self) -> None:
+        """Ask the issuer for its keys, unless it was asked a moment ago.
+
+        Nobody waits for another who asks: made-up tokens must not hold the threads that look up keys.
+        """
+        if not self._asking.acquire(blocking=False):
+            if not self._keys:
+                raise UnavailableError(_AWAY)
+            return
+        try:
+            if time.monotonic() >= self._ask_at:
+                self._ask_at, self._answers = time.monotonic() + _AGAIN_SECONDS, False
+                self._keys = _keys_of(self.url)
+                self._until, self._answers = time.monotonic() + _KEPT_SECONDS, True
+            if not self._answers:
+                raise UnavailableError(_AWAY)
+        finally:
+            self._asking.release()
 
 
 _AWAY: Final = "the server of identities does not answer; try again"
@@ -111,7 +134,17 @@ def is_token(given: bytes) -> bool:
     return _TOKEN.fullmatch(given) is not None
 
 
-def _keys_of(issuer: str) -> str:
+def _keys_of(issuer: str) -> dict[str, jwt.PyJWK]:
+    """Return the keys that an issuer signs with, by name. Raises UnavailableError."""
+    said = _read(_address_of_keys(issuer))
+    try:
+        found = jwt.PyJWKSet.from_dict(said)
+    except jwt.PyJWTError as error:
+        raise UnavailableError(_AWAY) from error
+    return {one.key_id: one for one in found.keys if one.key_id and one.public_key_use in {"sig", None}}
+
+
+def _address_of_keys(issuer: str) -> str:
     """Return where an issuer publishes its keys (RFC 8414, or OpenID Connect). Raises UnavailableError."""
     parts = urlsplit(issuer)
     path = parts.path.rstrip("/")
@@ -120,15 +153,21 @@ def _keys_of(issuer: str) -> str:
         f"{origin}/.well-known/oauth-authorization-server{path}",
         f"{origin}{path}/.well-known/openid-configuration",
     ):
-        try:
-            answer = httpx.get(address, timeout=_TIMEOUT_SECONDS)
-            said = answer.json() if answer.status_code == httpx.codes.OK else {}
-        except (httpx.HTTPError, ValueError):
-            continue
-        keys = said.get("jwks_uri") if isinstance(said, dict) and said.get("issuer") == issuer else None
+        said = _read(address)
+        keys = said.get("jwks_uri") if said.get("issuer") == issuer else None
         if isinstance(keys, str) and _is_address(keys):
             return keys
     raise UnavailableError(_AWAY)
+
+
+def _read(address: str) -> dict[str, Any]:
+    """Return what an address publishes; nothing where it does not."""
+    try:
+        answer = httpx.get(address, timeout=_TIMEOUT_SECONDS)
+        said = answer.json() if answer.status_code == httpx.codes.OK else {}
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError, RecursionError):
+        return {}
+    return said if isinstance(said, dict) else {}
 
 
 def _scopes(said: dict[str, Any]) -> tuple[str, ...]:

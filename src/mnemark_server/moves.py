@@ -10,7 +10,7 @@ import shutil
 import tempfile
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, suppress
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from mnemark.errors import BusyError, IntegrityError, MnemarkError, UsageError
 from mnemark.files import platform
@@ -84,15 +84,12 @@ class Moves:
 
     async def _export(self, request: Request) -> Response:
         tenant = _tenant(request)
-        moving = self._one(tenant)
-        folder = moving.__enter__()
-        try:
+        with ExitStack() as kept:
+            claim = kept.enter_context(ExitStack())
+            folder = kept.enter_context(self._one(tenant, claim))
             async with self._in_turn():
                 await self._lanes.run(str(tenant), lambda: self._pack(tenant, folder))
-        except BaseException:
-            moving.__exit__(None, None, None)
-            raise
-        return _Archive(folder / _ARCHIVE, moving)
+            return _Archive(folder / _ARCHIVE, claim, kept.pop_all())
 
     def _pack(self, tenant: int, folder: Path) -> None:
         """Make an archive of the rows alone: a folder here may hold what another node has just erased."""
@@ -138,16 +135,30 @@ class Moves:
         return replace(merged, problems=(*merged.problems, *sent.problems))
 
     @contextmanager
-    def _one(self, tenant: int) -> Iterator[Path]:
-        """Have a folder for the one archive of a tenant that is moved at a time. Raises BusyError."""
+    def _one(self, tenant: int, claim: ExitStack | None = None) -> Iterator[Path]:
+        """Have a folder for the one archive of a tenant that is moved at a time.
+
+        Args:
+            tenant: whose it is.
+            claim: ends when the next one may be moved, if that is before the folder is removed.
+
+        Raises:
+            BusyError: another one is moved.
+        """
+        with claim or ExitStack() as claimed:
+            claimed.enter_context(self._claimed(tenant))
+            made = tempfile.TemporaryDirectory(prefix="moving-", dir=self._home)
+            with made as folder, _unnamed(self._home):
+                yield Path(folder)
+
+    @contextmanager
+    def _claimed(self, tenant: int) -> Iterator[None]:
         with self._guard:
             if tenant in self._moving:
                 raise BusyError("another import, merge or export of this memory is going on; try again")
             self._moving.add(tenant)
         try:
-            made = tempfile.TemporaryDirectory(prefix="moving-", dir=self._home)
-            with made as folder, _unnamed(self._home):
-                yield Path(folder)
+            yield
         finally:
             with self._guard:
                 self._moving.discard(tenant)
@@ -182,15 +193,21 @@ _ARCHIVE: Final = "memory.zip"
 class _Archive(FileResponse):
     """An archive, which is deleted when it was sent, or nobody reads it any more."""
 
-    def __init__(self, path: Path, moving: AbstractContextManager[Path]) -> None:
+    def __init__(self, path: Path, claim: ExitStack, kept: ExitStack) -> None:
         super().__init__(path, media_type="application/zip", filename=_ARCHIVE)
-        self._moving = moving
+        self._claim = claim
+        self._kept = kept
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def sent(message: Message) -> None:
+            if message["type"] == "http.response.body" and not message.get("more_body"):
+                self._claim.close()  # before: who has all of it may ask for the next at once
+            await send(message)
+
         try:
-            await super().__call__(scope, receive, send)
+            await super().__call__(scope, receive, sent)
         finally:
-            self._moving.__exit__(None, None, None)
+            self._kept.close()
 
 
 def _tenant(request: Request) -> int:

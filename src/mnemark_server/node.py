@@ -41,6 +41,10 @@ JOURNAL: Final = "server"
 """What the journal of a tenant is called: one for all nodes, whose lines the database puts in order."""
 _MARK: Final = "mnemark-node"
 """A file that says that a folder is a node's; the node holds its lock."""
+TEMPORARY: Final = "mnemark-node-"
+"""How the folder of a node begins that was given none."""
+_NEW_SECONDS: Final = 60.0
+"""Age from which such a folder, whose node does not hold its mark, is one that was left."""
 _FINISH_SECONDS: Final = 10.0
 """Seconds between attempts to finish what was interrupted."""
 _GONE: Final = "gone-"
@@ -245,6 +249,25 @@ def _own(home: Path) -> Iterator[None]:
         yield
     finally:
         lock.__exit__(None, None, None)
+
+
+def remove_left(within: Path) -> None:
+    """Remove the temporary folders of nodes that were killed: what they hold may be erased by now."""
+    for home in within.glob(f"{TEMPORARY}*"):
+        try:
+            mark = home / _MARK
+            if not (platform.is_private(home.lstat()) and mark.lstat().st_mtime < time.time() - _NEW_SECONDS):
+                continue
+            with platform.locked(mark, os.O_RDWR, timeout=0):
+                shutil.rmtree(home)
+        except FileNotFoundError:  # it has no mark, or is gone
+            continue
+        except BusyError:  # its node runs
+            continue
+        except OSError as error:
+            _log.warning(
+                "the folder %s of a node that was killed cannot be removed: %s", home, error.strerror
+            )
 
 
 class _Followed(PooledWorkspace):

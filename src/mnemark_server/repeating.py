@@ -11,7 +11,10 @@ _log = logging.getLogger("mnemark.server")
 
 
 class Repeating:
-    """A thread that does a job every so many seconds until it is closed; one that fails is tried again."""
+    """A thread that does a job every so many seconds until it is closed; one that fails is tried again.
+
+    Also where nobody foresaw why: else one memory could end what is done for all.
+    """
 
     def __init__(self, name: str, seconds: float, job: Callable[[], object]) -> None:
         self.closing = False
@@ -45,3 +48,5 @@ class Repeating:
                 self._job()
             except MnemarkError as error:
                 _log.warning("%s: %s; tried again in a moment", self._thread.name, said(error))
+            except Exception:  # noqa: BLE001 - what one memory fails at is done for the others
+                _log.exception("unexpected in %s; tried again in a moment", self._thread.name)

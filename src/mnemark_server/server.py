@@ -31,7 +31,7 @@ from mnemark_server.metrics import Metrics
 from mnemark_server.migrations import lacking, missing
 from mnemark_server.moves import Moves
 from mnemark_server.nightly import Nightly
-from mnemark_server.node import MOST_OPEN, Tenants
+from mnemark_server.node import MOST_OPEN, TEMPORARY, Tenants, remove_left
 from mnemark_server.pages import guarded, site_of
 
 PORT: Final = 8_765
@@ -170,10 +170,9 @@ def serve(settings: Settings, *, on_ready: Callable[[str], None]) -> None:
         if missing(connection):
             raise MnemarkError("the database is not migrated; run `mnemark db migrate`")
     load_words()
+    remove_left(Path(tempfile.gettempdir()))
     with contextlib.ExitStack() as stack:
-        home = settings.folder or Path(
-            stack.enter_context(tempfile.TemporaryDirectory(prefix="mnemark-node-"))
-        )
+        home = settings.folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=TEMPORARY)))
         node = Node(settings, home)
         stack.callback(node.database.close)
 

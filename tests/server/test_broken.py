@@ -442,17 +442,29 @@ def test_paths_that_clients_make_up_are_counted_as_one(path: str) -> None:
     assert route_of("/v1/search") == "/v1/search"
 
 
-def test_a_node_that_is_told_to_stop_leaves_no_copies(url: str, tmp_path: Path) -> None:
+def test_a_node_leaves_no_copies_nor_those_of_nodes_that_were_killed(url: str, tmp_path: Path) -> None:
+    left, running, new = (tmp_path / f"mnemark-node-{name}" for name in ("left", "running", "new"))
+    for home in (left, running, new):
+        (home / "1").mkdir(parents=True)
+        home.chmod(0o700)
+        (home / "mnemark-node").touch()
+    for home in (left, running):
+        os.utime(home / "mnemark-node", (0, 0))
+    (tmp_path / "mnemark-node-link").symlink_to(tmp_path)
+    before = {running, new, tmp_path / "mnemark-node-link"}
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "mnemark", "serve", "--database", url, "--port", str(port), "--json"]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, env={**os.environ, "TMPDIR": str(tmp_path)}
-    ) as node:
+    with (
+        platform.locked(running / "mnemark-node", os.O_RDWR, timeout=0.0),
+        subprocess.Popen(
+            command, stdout=subprocess.PIPE, env={**os.environ, "TMPDIR": str(tmp_path)}
+        ) as node,
+    ):
         assert node.stdout is not None
         assert str(port).encode() in node.stdout.readline()
-        assert list(tmp_path.glob("mnemark-node-*"))
+        assert len(set(tmp_path.glob("mnemark-node-*")) - before) == 1
         node.send_signal(signal.SIGTERM)
         assert node.wait(30) == 0
-    assert not list(tmp_path.glob("mnemark-node-*"))
+    assert set(tmp_path.glob("mnemark-node-*")) == before

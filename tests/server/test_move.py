@@ -1,5 +1,6 @@
 """A whole memory moves between a folder and a server, by the byte, and is merged as it is locally."""
 
+import base64
 import json
 import os
 import time
@@ -113,6 +114,14 @@ def test_what_was_erased_is_in_no_export(
         archive = remote.export_file(tmp_path / "a.zip")
     with zipfile.ZipFile(archive) as found:
         assert not [name for name in found.namelist() if b"quetzal-7781" in found.read(name)]
+
+
+def test_who_has_an_export_may_ask_for_the_next(server: str, new_key: Callable[..., str]) -> None:
+    with client(server, new_key()) as http:
+        noise = base64.b64encode(os.urandom(4_000_000)).decode()
+        turns = [{"role": "user", "content": noise}]
+        http.post("/v1/turns", json={"session": "a", "turns": turns}).raise_for_status()
+        assert [http.get("/v1/export").status_code for _ in range(20)] == [200] * 20
 
 
 def test_an_export_has_nothing_of_another_memory(

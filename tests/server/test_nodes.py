@@ -11,7 +11,7 @@ import pytest
 from mnemark import Memory
 from mnemark.errors import BusyError, NotFoundError
 from mnemark_interfaces.http.pool import PooledWorkspace
-from mnemark_server import tenants
+from mnemark_server import nightly, tenants
 from mnemark_server.database import UnavailableError, connect
 from mnemark_server.nightly import Nightly
 from mnemark_server.node import Tenants
@@ -115,6 +115,28 @@ def test_each_memory_is_consolidated_once_a_night_by_one_node(new_node: MakeNode
     assert nights[1].run_one(second)
     assert not nights[0].run_one(second)
     equal(*nodes, new_node(), tenant="2")
+
+
+def test_one_memory_that_fails_ends_no_night(new_node: MakeNode, monkeypatch: pytest.MonkeyPatch) -> None:
+    node = new_node()
+    for tenant in ("1", "2"):
+        with node.lease(tenant) as at:
+            at.memory.remember("city", "Lisbon")
+    consolidated, done = [], threading.Event()
+
+    def consolidate(memory: Memory) -> None:
+        consolidated.append(memory.root.name)
+        if memory.root.name == "1":
+            raise ValueError("nobody foresaw it")
+        done.set()
+
+    monkeypatch.setattr(Memory, "consolidate", consolidate)
+    monkeypatch.setattr(nightly, "_LOOK_SECONDS", 0.01)
+    night = Nightly(node._database, node, now=lambda: datetime(2026, 3, 1, 3, tzinfo=UTC))
+    night.start()
+    assert done.wait(10)
+    night.close()
+    assert consolidated == ["1", "2"]
 
 
 def test_folders_beyond_the_most_are_dropped_and_come_back(

@@ -4,6 +4,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -162,6 +163,25 @@ def test_keys_work_while_the_issuer_is_away(client: TestClient, identities: Iden
         key = tenants.add_key(connection, "ann", "laptop")
     assert ask(client, identities.token()).status_code == 503
     assert ask(client, key).status_code == 200
+
+
+def test_made_up_tokens_keep_nobody_waiting_while_the_issuer_stands_still(
+    client: TestClient, identities: Identities, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with connect(url) as connection:
+        key = tenants.add_key(connection, "ann", "laptop")
+    goes_on = threading.Event()
+    monkeypatch.setattr(identities, "answer", lambda _: {} if goes_on.wait(6) else None)
+    with ThreadPoolExecutor(40) as threads:  # more than look up keys
+        answers = [threads.submit(ask, client, identities.token(kid=f"{n}")) for n in range(40)]
+        wait(answers, 1, FIRST_COMPLETED)
+        began = time.monotonic()
+        assert ask(client, key).status_code == 200
+        seconds = time.monotonic() - began
+        goes_on.set()
+    assert seconds < 2
+    assert {one.result().status_code for one in answers} == {503}
+    assert len(identities.asked) == 2
 
 
 @pytest.mark.parametrize("address", ["", "memory.example.org", "http://memory.example.org", "ftp://x"])
