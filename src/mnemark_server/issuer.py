@@ -62,8 +62,8 @@ class Issuer:
     """
 
     def __init__(self, url: str, resource: str) -> None:
-        self.url = _checked(url)
-        self.resource = _checked(resource).rstrip("/")
+        self.url = checked(url)
+        self.resource = checked(resource).rstrip("/")
         self._keys: jwt.PyJWKClient | None = None
         self._ask_at = 0.0
         self._asking = threading.Lock()
@@ -147,7 +147,8 @@ def _scopes(said: dict[str, Any]) -> tuple[str, ...]:
     return ("read", "write") if "write" in found else found
 
 
-def _checked(url: str) -> str:
+def checked(url: str) -> str:
+    """Return an address that nobody on the way can read or change. Raises UsageError for others."""
     if not _is_address(url):
         raise UsageError(f"{url!r} is no address of a server; write https://HOST")
     return url

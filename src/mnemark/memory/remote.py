@@ -14,7 +14,7 @@ from mnemark.errors import BusyError, MnemarkError, NotFoundError, OffRecordErro
 from mnemark.facts.model import Fact
 from mnemark.files import platform
 from mnemark.files.ids import new_id
-from mnemark.files.server_keys import Known, address, checked, key_of
+from mnemark.files.server_keys import Known, address, checked, key_of, why_unreachable
 from mnemark.memory.forgetting.receipt import Receipt
 from mnemark.net import GaveUpError, TransientError, persist, retry_after
 from mnemark.types import Origin, Recall
@@ -144,7 +144,7 @@ def _persist(once: Callable[[], T], attempts: int, seconds: float) -> T:
 
 
 def _no_answer(error: Exception) -> TransientError:
-    return TransientError(f"the server does not answer: {type(error).__name__}; try again")
+    return TransientError(f"the server does not answer: {why_unreachable(error)}; try again")
 
 
 def _decoded(content: bytes) -> Any:
