@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from mnemark import Memory
-from mnemark_server.database import connect
+from mnemark_server.database import connect, connect_each
 from server.postgres import Postgres
 
 
@@ -131,6 +131,20 @@ def test_turns_alone_are_a_memory_that_goes_out_and_in_again(url: str, tmp_path:
     assert [one.name for one in (tmp_path / "out").iterdir() if one.name != ".mnemark"] == ["sessions"]
     again = db(url, "tenants", "import", "carl", str(tmp_path / "out"))
     assert again.returncode == 0, again.stderr
+
+
+@pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
+def test_a_database_that_cannot_hold_every_text_is_refused(postgres: Postgres, encoding: str) -> None:
+    with connect_each(postgres.url) as connection:
+        connection.execute("DROP DATABASE IF EXISTS mnemark_narrow WITH (FORCE)")
+        connection.execute(
+            f"CREATE DATABASE mnemark_narrow ENCODING '{encoding}' LC_COLLATE 'C' LC_CTYPE 'C'"
+            " TEMPLATE template0".encode()
+        )
+    ran = db(postgres.url.rpartition("/")[0] + "/mnemark_narrow", "migrate")
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert f"is in {encoding}" in ran.stderr
+    assert "--encoding UTF8" in ran.stderr
 
 
 def serve(*arguments: str) -> "subprocess.CompletedProcess[str]":
