@@ -34,6 +34,8 @@ MOVES: Final = frozenset({"/v1/export", "/v1/import", "/v1/merge"})
 _NO_KEY: Final = "send the key of a memory: Authorization: Bearer KEY"
 ACCESS: Final = "mnemark.access"
 """Key of what a request's key opens, in its scope."""
+ROUTE: Final = "mnemark.route"
+"""Key of the route of a page, for the log, in its scope."""
 _MCP: Final = "/mcp"
 _CALL: Final = "tools/call"
 _ROUTES: Final = {
@@ -108,6 +110,7 @@ class KeyGuard:
             await self._app(scope, receive, send)
             return
         if self._pages is not None and (route := self._pages.route_of(scope["path"])):
+            scope[ROUTE] = route
             with self._metrics.request(route) as seen:
                 await self._pages(scope, receive, seen.sending(send))
             return
