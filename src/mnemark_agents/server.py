@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from mnemark._version import __version__
+from mnemark.files.server_keys import why_unreachable
 from mnemark_agents.daemon import MAX_ANSWER, UnreachableError, decoded
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def _exchange(url: str, key: str, path: str, data: bytes, seconds: float) -> tup
             answer = connection.getresponse()
             return answer.status, answer.read(MAX_ANSWER)
     except (OSError, HTTPException, ValueError) as error:  # ValueError: of a name that cannot be one
-        raise UnreachableError(f"{url} does not answer: {_why(error)}", sent=True) from error
+        raise UnreachableError(f"{url} does not answer: {why_unreachable(error)}", sent=True) from error
 
 
 def _connection(url: str, seconds: float) -> "HTTPConnection":
@@ -86,8 +87,3 @@ def _connection(url: str, seconds: float) -> "HTTPConnection":
 
         context.load_verify_locations(certifi.where())
     return client.HTTPSConnection(host, parts.port, timeout=seconds, context=context)
-
-
-def _why(error: Exception) -> str:
-    """Return what went wrong; an error without words has a name."""
-    return str(getattr(error, "strerror", None) or str(error) or type(error).__name__)

@@ -13,6 +13,8 @@ from mnemark_server.issuer import InvalidTokenError, Issuer, is_token
 
 KNOWN_SECONDS: Final = 10.0
 """How long a key counts as it was, so that one that is taken back works no longer than this."""
+UNKNOWN_KEY: Final = "this key opens no memory: it may be mistyped, over, or taken back"
+"""What is said of a key that is none."""
 _MOST_KNOWN: Final = 10_000
 
 

@@ -35,6 +35,8 @@ _ENTER: Final = (
     " set_config('idle_in_transaction_session_timeout', '5s', true),"
     " set_config('lock_timeout', '5s', true), set_config('statement_timeout', '60s', true)"
 )
+_ANSWERED: Final = ("FATAL", "no password supplied")
+"""What libpq says of a connection that the other end has answered, and refused."""
 _POOLER: Final = "unsupported startup parameter"
 """What pgbouncer says to settings of a session."""
 Connection = psycopg.Connection[tuple[Any, ...]]
@@ -235,13 +237,22 @@ def _translated(error: psycopg.Error) -> MnemarkError:
         reason = error.diag.message_primary or "no permission"
         return MnemarkError(
             f"the user of the database may not do this ({reason}); connect as the owner of its tables,"
-            " who may create roles"
+            " who may create roles: as an administrator of the database, ALTER ROLE the user CREATEROLE"
         )
     if isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError, kinds.ReadOnlySqlTransaction)):
         first = next(iter(str(error).strip().splitlines()), type(error).__name__)
         reason = first.rpartition("failed: ")[2]
-        return UnavailableError(f"the database does not answer ({reason}); try again")
+        return UnavailableError(_unreached(reason))
     return MnemarkError(f"the database refused this ({type(error).__name__} {error.sqlstate or ''})".rstrip())
+
+
+def _unreached(reason: str) -> str:
+    if any(sign in reason for sign in _ANSWERED):  # it may be starting: there is no code, but this text alone
+        return (
+            f"the database lets nobody in ({reason}); check user, password and name in its address, or try"
+            " again where it is starting"
+        )
+    return f"the database does not answer ({reason}); try again"
 
 
 def check_url(url: str) -> None:

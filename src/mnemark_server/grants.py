@@ -8,6 +8,7 @@ from psycopg.types.json import Jsonb
 
 from mnemark.errors import NotFoundError, UsageError
 from mnemark_server.database import Connection
+from mnemark_server.issuer import checked
 from mnemark_server.limits import IMPORT_BYTES, IMPORT_FILES, PER_MINUTE
 from mnemark_server.tenants import number_of
 
@@ -57,8 +58,9 @@ def let_in(connection: Connection, tenant: str, issuer: str, subject: str) -> No
 
     Raises:
         NotFoundError: there is no such memory.
-        UsageError: that person has one already.
+        UsageError: that person has one already; or the issuer is no address, as no token would name it.
     """
+    checked(issuer)
     number = number_of(connection, tenant)
     try:
         with connection.transaction():

@@ -21,7 +21,7 @@ from mnemark_interfaces.http.guard import (
     replayed,
 )
 from mnemark_interfaces.tools import BY_NAME
-from mnemark_server.access import Access, Keys
+from mnemark_server.access import UNKNOWN_KEY, Access, Keys
 from mnemark_server.database import UnavailableError
 from mnemark_server.issuer import METADATA, SCOPE, SCOPES
 from mnemark_server.limits import Limits, refused
@@ -32,8 +32,11 @@ OPEN: Final = ("/livez", "/readyz", "/metrics", "/openapi.json", METADATA)
 """Paths that need no key, and all below them."""
 MOVES: Final = frozenset({"/v1/export", "/v1/import", "/v1/merge"})
 """Paths of whole memories, whose bodies are streams; see `moves`."""
+_NO_KEY: Final = "send the key of a memory: Authorization: Bearer KEY"
 ACCESS: Final = "mnemark.access"
 """Key of what a request's key opens, in its scope."""
+ROUTE: Final = "mnemark.route"
+"""Key of the route of a page, for the log, in its scope."""
 _MCP: Final = "/mcp"
 _CALL: Final = "tools/call"
 _ROUTES: Final = {
@@ -84,6 +87,7 @@ class KeyGuard:
             await self._app(scope, receive, send)
             return
         if route := self._pages.route_of(scope["path"]):
+            scope[ROUTE] = route
             with self._metrics.request(route) as seen:
                 await self._pages(scope, receive, seen.sending(send))
             return
@@ -125,8 +129,7 @@ class KeyGuard:
         token = _BEARER.fullmatch(given[0]) if len(given) == 1 else None
         key = None if token is None else await self._keys.opened_by(token[1])
         if key is None:
-            told = "send the key of a memory: Authorization: Bearer KEY"
-            return Refusal(401, "key", told, challenge=self._challenge)
+            return Refusal(401, "key", _NO_KEY if token is None else UNKNOWN_KEY, challenge=self._challenge)
         if (refusal := await refused(key)) is not None:
             return refusal
         if path.startswith(_ONE_MACHINE) and path not in MOVES:

@@ -57,8 +57,8 @@ class Issuer:
     """
 
     def __init__(self, url: str, resource: str) -> None:
-        self.url = _checked(url)
-        self.resource = _checked(resource).rstrip("/")
+        self.url = checked(url)
+        self.resource = checked(resource).rstrip("/")
         self._keys: Mapping[str, jwt.PyJWK] = {}
         self._until = 0.0
         """When the keys count no longer."""
@@ -178,7 +178,8 @@ def _scopes(said: dict[str, Any]) -> tuple[str, ...]:
     return SCOPES if "write" in found else found
 
 
-def _checked(url: str) -> str:
+def checked(url: str) -> str:
+    """Return an address that nobody on the way can read or change. Raises UsageError for others."""
     if not _is_address(url):
         raise UsageError(f"{url!r} is no address of a server; write https://HOST")
     return url

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, Final, TextIO
 
 from mnemark_interfaces.http.guard import App, Receive, Scope, Send
-from mnemark_server.guard import route_of
+from mnemark_server.guard import ROUTE, route_of
 from mnemark_server.metrics import Seen
 
 SLOW_SECONDS: Final = 1.0
@@ -114,5 +114,6 @@ class RequestLog:
 
 def _tell(scope: Scope, status: int, seconds: float) -> None:
     tenant = [int(value) for name, value in scope["headers"] if name == _TENANT]
-    fields = {"route": route_of(scope["path"]), "status": status, "seconds": round(seconds, 3)}
+    route = scope.get(ROUTE) or route_of(scope["path"])
+    fields = {"route": route, "status": status, "seconds": round(seconds, 3)}
     _log.warning("request", extra={"fields": fields | ({"tenant": tenant[0]} if tenant else {})})

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from importlib import resources
 from typing import Final, NamedTuple
 
-from mnemark.errors import NewerFormatError
+from mnemark.errors import NewerFormatError, UsageError
 from mnemark_server.database import Connection, administer
 
 _LOCK: Final = 0x6D6E656D  # "mnem"
@@ -43,8 +43,9 @@ def migrate(connection: Connection) -> list[Migration]:
     """Run the steps that a database lacks, each whole or not at all, and return them.
 
     Where another process migrates, wait for it. Raises NewerFormatError for a database that has steps which
-    this version does not know.
+    this version does not know, and UsageError for one that cannot hold every text.
     """
+    check_encoding(connection)
     done: list[Migration] = []
     for one in migrations():
         with connection.transaction():
@@ -56,6 +57,18 @@ def migrate(connection: Connection) -> list[Migration]:
                 )
                 done.append(one)
     return done
+
+
+def check_encoding(connection: Connection) -> None:
+    """Raise UsageError for a database that is not in UTF-8: a memory has every language."""
+    found = connection.execute("SELECT current_setting('server_encoding')").fetchone()
+    encoding = found[0] if found is not None else ""
+    if encoding not in {"UTF8", b"UTF8"}:  # bytes: of SQL_ASCII, which is no encoding
+        name = encoding.decode() if isinstance(encoding, bytes) else encoding
+        raise UsageError(
+            f"the database is in {name}, which has not every letter; make another with `createdb --encoding"
+            " UTF8 --template template0`"
+        )
 
 
 def _prepared(connection: Connection) -> set[int]:

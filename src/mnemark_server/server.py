@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import signal
+import socket
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -15,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from mnemark.errors import MnemarkError
+from mnemark.errors import MnemarkError, UsageError
 from mnemark.files import platform
 from mnemark.retrieval.searcher import load_words
 from mnemark_agents.server import WHO
@@ -40,6 +41,8 @@ _MOST_CONNECTIONS: Final = 1_000
 _SWITCH_SECONDS: Final = 0.0005
 """How long a thread computes while another waits for its turn. A search waits for one some twenty times: with
 Python's 5 ms, an erasure in one memory held up those of all others by a tenth of a second."""
+_BACKLOG: Final = 2_048
+"""Connections that wait to be accepted: as many as uvicorn lets wait."""
 
 
 class Settings(NamedTuple):
@@ -159,7 +162,7 @@ def serve(settings: Settings, *, on_ready: Callable[[str], None]) -> None:
     """Run until SIGTERM or Ctrl-C, then finish running requests; call `on_ready` with the address.
 
     Raises:
-        UsageError: the public address is none.
+        UsageError: the public address is none, or the node cannot listen where it is told to.
         UnavailableError: the database does not answer.
         MnemarkError: it is not migrated.
     """
@@ -172,6 +175,7 @@ def serve(settings: Settings, *, on_ready: Callable[[str], None]) -> None:
     load_words()
     remove_left(Path(tempfile.gettempdir()))
     with contextlib.ExitStack() as stack:
+        listener = stack.enter_context(_listening(settings.host, settings.port))
         home = settings.folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=TEMPORARY)))
         node = Node(settings, home)
         stack.callback(node.database.close)
@@ -189,6 +193,28 @@ def serve(settings: Settings, *, on_ready: Callable[[str], None]) -> None:
             proxy_headers=False,
         )  # fmt: skip
         server = _Server(config, node, lambda: on_ready(f"http://{settings.host}:{settings.port}"))
-        server.run()
+        server.run(sockets=[listener])
         if not server.started:
-            raise MnemarkError(f"cannot listen on {settings.host}:{settings.port}; see the messages above")
+            raise MnemarkError("the node could not start; see the messages above")
+
+
+@contextlib.contextmanager
+def _listening(host: str, port: int) -> Iterator[socket.socket]:
+    """Have a socket that listens: uvicorn logs what is wrong with an address, and ends the process."""
+    try:
+        ((family, kind, protocol, _, place), *_) = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP, flags=socket.AI_PASSIVE
+        )
+        with contextlib.ExitStack() as stack:
+            found = stack.enter_context(socket.socket(family, kind, protocol))
+            if sys.platform != "win32":  # on Windows it would let another program take the port
+                found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            found.bind(place)
+            found.listen(_BACKLOG)
+            stack.pop_all()
+    except OSError as error:
+        raise UsageError(
+            f"cannot listen on {host}, port {port}: {error.strerror}; give others with --host and --port"
+        ) from error
+    with found:
+        yield found

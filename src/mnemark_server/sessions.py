@@ -13,7 +13,7 @@ from mnemark.errors import MnemarkError
 from mnemark_interfaces.http.door import SESSION_SECONDS
 from mnemark_interfaces.http.guard import Refusal
 from mnemark_interfaces.http.hosted_session import HostedSession
-from mnemark_server.access import Keys, hash_of
+from mnemark_server.access import UNKNOWN_KEY, Keys, hash_of
 from mnemark_server.database import Database, Statement, UnavailableError
 from mnemark_server.limits import Limits, refused
 
@@ -23,7 +23,6 @@ IN_ALL: Final = 200
 """Those of all addresses. Behind a proxy all have one address, and this alone counts."""
 _MOST: Final = 32
 """Maximum number of sessions of a memory: the oldest go first."""
-_UNKNOWN: Final = "this key opens no memory: it may be mistyped, over, or taken back"
 
 
 class Failures:
@@ -82,7 +81,7 @@ class Sessions(Keys):
         return found
 
     async def _begin(self, key: str) -> str | Refusal:
-        unknown = Refusal(401, "key", _UNKNOWN)
+        unknown = Refusal(401, "key", UNKNOWN_KEY)
         if not (key.isascii() and key.isprintable()):
             return unknown
         opened = await self._keys.opened_by(key.encode())

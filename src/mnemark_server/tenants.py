@@ -57,7 +57,8 @@ def create(connection: Connection, name: str) -> None:
     """Make an empty memory. Raises UsageError for a name that is taken, or is none."""
     if not _NAME.match(name):
         raise UsageError(
-            f"{name!r} cannot name a memory; use at most 63 of a-z, 0-9, '.', '_' and '-', a letter first"
+            f"{name!r} cannot name a memory; use at most 63 of a-z, 0-9, '.', '_' and '-', a letter or digit"
+            " first"
         )
     try:
         with connection.transaction():

@@ -2,12 +2,18 @@
 
 import json
 import os
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
 
-from mnemark_server.database import connect
+from mnemark import Memory
+from mnemark_server.database import connect, connect_each
 from server.command import mnemark
 from server.postgres import Postgres
 
@@ -85,6 +91,8 @@ def test_a_memory_is_made_used_up_and_deleted(postgres: Postgres) -> None:
         (("limits", "nobody"), 3),
         (("people", "ann", "add", "8f3c"), 2),  # of which issuer?
         (("people", "ann", "remove", "8f3c", "--issuer", "https://id.example.org"), 3),
+        (("people", "ann", "add", "8f3c", "--issuer", "id.example.org"), 2),  # no token would name it so
+        (("tenants", "import", "carl", "."), 3),  # no memory
         (("nonsense",), 2),
     ],
 )
@@ -101,4 +109,60 @@ def test_without_a_database_it_says_so_and_no_password(postgres: Postgres) -> No
     assert gone.returncode == 5
     assert "pass" not in gone.stderr
     assert "Traceback" not in gone.stderr
-    assert db(f"{postgres.url}_nothing", "status").returncode == 5
+    nothing = db(f"{postgres.url}_nothing", "status")
+    assert nothing.returncode == 5
+    assert "check user, password and name in its address" in nothing.stderr
+
+
+def test_a_memory_without_keys_says_how_to_make_one(url: str) -> None:
+    assert "mnemark db keys ann add" in db(url, "keys", "ann").stdout
+
+
+def test_turns_alone_are_a_memory_that_goes_out_and_in_again(url: str, tmp_path: Path) -> None:
+    source = tmp_path / "source/sessions"
+    source.mkdir(parents=True)
+    with Memory.open(source.parent) as memory:
+        memory.session("chat:1").add("user", "I moved to Lisbon.")
+    shutil.rmtree(source.parent / ".mnemark")
+    shutil.rmtree(source.parent / "journal", ignore_errors=True)
+    assert db(url, "tenants", "import", "ann", str(source.parent)).returncode == 0
+    assert db(url, "tenants", "export", "ann", str(tmp_path / "out")).returncode == 0
+    assert [one.name for one in (tmp_path / "out").iterdir() if one.name != ".mnemark"] == ["sessions"]
+    again = db(url, "tenants", "import", "carl", str(tmp_path / "out"))
+    assert again.returncode == 0, again.stderr
+
+
+@pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
+def test_a_database_that_cannot_hold_every_text_is_refused(postgres: Postgres, encoding: str) -> None:
+    with connect_each(postgres.url) as connection:
+        connection.execute("DROP DATABASE IF EXISTS mnemark_narrow WITH (FORCE)")
+        connection.execute(
+            f"CREATE DATABASE mnemark_narrow ENCODING '{encoding}' LC_COLLATE 'C' LC_CTYPE 'C'"
+            " TEMPLATE template0".encode()
+        )
+    ran = db(postgres.url.rpartition("/")[0] + "/mnemark_narrow", "migrate")
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert f"is in {encoding}" in ran.stderr
+    assert "--encoding UTF8" in ran.stderr
+
+
+def serve(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "mnemark", "serve", *arguments], capture_output=True, text=True, check=False,
+        stdin=subprocess.DEVNULL, timeout=60,
+    )  # fmt: skip
+
+
+def test_where_a_node_cannot_listen_it_says_so_in_a_line(url: str, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        for place in (("--port", port), ("--port", port, "--host", "no-such-host.invalid")):
+            ran = serve("--database", url, "--folder", str(tmp_path / "node"), *place)
+            assert (ran.returncode, "--port" in ran.stderr) == (2, True), ran.stderr
+            assert len(ran.stderr.splitlines()) == 1
+
+
+def test_a_daemon_is_not_started_where_a_server_was_meant() -> None:
+    ran = serve("--host", "0.0.0.0", "--url", "https://memory.example.org")
+    assert ran.returncode == 2
+    assert "--host, --url go with --database" in ran.stderr

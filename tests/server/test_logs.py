@@ -1,5 +1,6 @@
 """A node's log is for hosters: lines of JSON, and no word of a memory in them."""
 
+import asyncio
 import io
 import json
 import logging
@@ -13,6 +14,8 @@ import pytest
 
 from mnemark_server import logs, tenants
 from mnemark_server.database import UnavailableError, connect, said
+from mnemark_server.guard import KeyGuard
+from mnemark_server.metrics import Metrics
 from server.cluster import ShippedNode
 from server.postgres import Postgres
 from server.processes import post
@@ -65,6 +68,29 @@ def test_requests_that_fail_are_lines_without_a_word_of_them(
         "level": "warning", "logger": "mnemark.server", "message": "request", "route": "/v1/turns",
         "status": 503, "tenant": bob,
     }  # fmt: skip
+
+
+def test_a_page_that_fails_is_named_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    async def failing(scope: dict[str, Any], _: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 503, "headers": []})
+
+    class Pages:
+        def route_of(self, path: str) -> str:
+            return "/ui/w/memory/search" if path.startswith("/ui/") else ""
+
+        __call__ = staticmethod(failing)
+
+    nothing: Any = None
+    guard = KeyGuard(failing, nothing, nothing, Metrics(), nothing, challenge="", pages=Pages())  # type: ignore[arg-type]
+
+    async def sent(_: Any) -> None:
+        """Take it."""
+
+    scope = {"type": "http", "path": f"/ui/{MARK}", "headers": []}
+    with caplog.at_level(logging.WARNING):
+        asyncio.run(logs.RequestLog(guard)(scope, nothing, sent))
+    (line,) = [one for one in caplog.records if one.getMessage() == "request"]
+    assert line.fields["route"] == "/ui/w/memory/search"  # type: ignore[attr-defined]
 
 
 def _fail() -> None:

@@ -282,7 +282,7 @@ def test_what_is_wrong_is_told_in_a_line(
     (tmp_path / "empty").mkdir()
     cases = (
         (("merge", "mine"), "", 2, "MNEMARK_KEY"),
-        (("export", "out"), "mnk_wrong", 2, "send the key"),
+        (("export", "out"), "mnk_wrong", 2, "opens no memory"),
         (("merge", "mine"), reading, 2, "only read"),
         (("merge", "empty"), key, 3, "holds no memory"),
         (("merge", "nowhere"), key, 3, "no folder"),

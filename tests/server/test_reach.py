@@ -163,6 +163,11 @@ def test_what_is_wrong_is_told_at_once(node: NodeProcess, key: str, laptop: Lapt
 
     assert "does not know this key" in told(node.address, "mnk_wrong\n")
     assert "does not answer" in told("http://127.0.0.1:1", f"{key}\n")
+    assert "begins with http://" in told(node.address.replace("http:", "https:"), f"{key}\n")
+    away = laptop.run("connect", CLAUDE, "--server", "http://127.0.0.1:1", given=f"{key}\n")
+    assert away.returncode == 5
+    unknown = laptop.run("connect", "claude-kode", "--server", "http://127.0.0.1:1", given=f"{key}\n")
+    assert "is not an agent" in unknown.stderr  # before anybody is asked for a key
     assert "https://memory.example.org" in told("memory.example.org", f"{key}\n")
     assert "no password" in told("https://ann:secret@example.org", f"{key}\n")
     assert "one word" in told(node.address, "two words\n")
@@ -338,7 +343,7 @@ def test_a_key_that_was_taken_back_is_told_and_nothing_is_lost(
     node.kill()
     node.start()
     laptop.hook(node.address, "cursor", "prompt", {"conversation_id": "one", "prompt": "Keep this."})
-    assert "send the key of a memory" in laptop.log()
+    assert "this key opens no memory" in laptop.log()
     assert key not in laptop.log()
     checked = laptop.run("connect", "--check")
     assert checked.returncode == 1

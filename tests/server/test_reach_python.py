@@ -60,7 +60,7 @@ def test_the_key_is_found_where_connect_keeps_it(at: str, key: str, monkeypatch:
     with AgentMemory(server=at, deadline=5.0) as agent:
         assert "pelican" in agent.before(QUESTION)
     monkeypatch.setenv("MNEMARK_KEY", "mnk_wrong")  # which wins
-    with Memory.connect(at) as memory, pytest.raises(UsageError, match="send the key"):
+    with Memory.connect(at) as memory, pytest.raises(UsageError, match="opens no memory"):
         memory.search("pelican")
     assert key not in repr(server_keys.kept(at))
 

@@ -47,6 +47,28 @@ def test_the_image_copies_what_is_here_and_its_user_has_no_rights() -> None:
         subprocess.run(["sh", "-n", SHIPPED / script], check=True)
 
 
+def test_a_node_in_a_container_is_told_its_address_and_issuer(tmp_path: Path) -> None:
+    command = tmp_path / "mnemark"
+    command.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n', "utf-8")
+    command.chmod(0o755)
+    given = {
+        "PATH": f"{tmp_path}:{os.environ['PATH']}", "MNEMARK_DATABASE": "postgresql://db/mnemark",
+        "MNEMARK_HOST": "0.0.0.0", "MNEMARK_PORT": "8765", "MNEMARK_FOLDER": "/data/node",
+    }  # fmt: skip
+    named = {"MNEMARK_URL": "https://memory.example.org", "MNEMARK_ISSUER": "https://id.example.org"}
+    for more in ({}, dict.fromkeys(named, ""), named):
+        ran = subprocess.run(
+            ["sh", SHIPPED / "mnemark-node"],
+            env={**given, **more},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        command_name, *words = ran.stdout.splitlines()
+        found = loaded(command_name).make_context(command_name, words).params
+        assert [found["url"], found["issuer"]] == [more.get(name, "") for name in named]
+
+
 def test_compose_names_what_there_is_and_no_password() -> None:
     services, text = compose()["services"], (SHIPPED / "compose.yaml").read_text("utf-8")
     assert set(services) == {"primary", "standby", "primary-again", "pgbouncer", "migrate", "node1", "node2"}
@@ -57,7 +79,8 @@ def test_compose_names_what_there_is_and_no_password() -> None:
             assert (SHIPPED / source).exists() if source[0] == "." else source in compose()["volumes"]
         for key, value in service["environment"].items():
             assert not key.endswith("PASSWORD") or re.fullmatch(r"\$\{\w+:\?.+\}", value), (name, key)
-    assert set(re.findall(r"\$\{(\w+):", text)) == set(PASSWORDS)
+    assert set(re.findall(r"\$\{(\w+):\?", text)) == set(PASSWORDS)
+    assert set(re.findall(r"\$\{(\w+):-\}", text)) == node_environment() - {"MNEMARK_DATABASE"}
     for name in ("node1", "node2", "migrate"):
         environment = services[name]["environment"]
         assert set(environment) == node_environment() | {"PGPASSWORD"}
@@ -129,8 +152,8 @@ def test_the_chart_makes_what_a_cluster_takes(more: bool) -> None:  # noqa: FBT0
     assert deployment.get("replicas") == (None if more else 2)
     (node,) = deployment["template"]["spec"]["containers"]
     (migrate,) = job["spec"]["template"]["spec"]["containers"]
-    for one in (node, migrate):
-        assert {variable["name"] for variable in one["env"]} == node_environment()
+    for one, read in ((node, node_environment()), (migrate, {"MNEMARK_DATABASE"})):
+        assert {variable["name"] for variable in one["env"]} == read
         assert one["image"].endswith(f":{__version__}")
     assert node["env"] != migrate["env"], "migrations need the address of PostgreSQL itself"
     assert {node[probe]["httpGet"]["path"] for probe in ("livenessProbe", "readinessProbe")} <= set(OPEN)

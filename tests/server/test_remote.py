@@ -52,10 +52,24 @@ def test_what_is_wrong_is_told_without_the_key(node: NodeProcess, key: str) -> N
         memory.facts()
     with (
         Memory.connect(f"http://127.0.0.1:{node.port}", "mnk_wrong") as memory,
-        pytest.raises(UsageError, match="send the key") as wrong,
+        pytest.raises(UsageError, match="opens no memory") as wrong,
     ):
         memory.facts()
     assert key not in f"{nobody.value}{wrong.value}"
+
+
+@pytest.mark.parametrize(
+    ("scheme", "port", "said"),
+    [("https", 0, "begins with http://"), ("http", 1, "refused")],
+)
+def test_why_a_server_is_not_reached_is_told(
+    node: NodeProcess, key: str, scheme: str, port: int, said: str
+) -> None:
+    with (
+        Memory.connect(f"{scheme}://127.0.0.1:{port or node.port}", key) as memory,
+        pytest.raises(BusyError, match=said),
+    ):
+        memory.facts()
 
 
 def test_the_page_on_servers_runs(node: NodeProcess, key: str) -> None:

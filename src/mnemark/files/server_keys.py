@@ -22,6 +22,8 @@ VARIABLE: Final = "MNEMARK_KEY"
 _LOCK: Final = "servers.lock"
 """File in the user's state folder that is locked while the keys are changed."""
 _SECONDS: Final = 5.0
+_NO_TLS: Final = "WRONG_VERSION_NUMBER"
+"""What OpenSSL calls an answer that is not TLS."""
 _LOCAL: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -50,6 +52,18 @@ def _has_port(url: str) -> bool:
         return urlsplit(url).port != 0
     except ValueError:
         return False
+
+
+def why_unreachable(error: BaseException) -> str:
+    """Return in words why a server was not reached: what the system says beneath errors of libraries."""
+    said: BaseException | None = error
+    while said is not None and not isinstance(said, OSError):
+        said = said.__cause__ or said.__context__
+    reason = str(getattr(said, "reason", None) or "")
+    if reason == _NO_TLS:
+        return "it speaks no TLS there; an address without TLS begins with http://"
+    found = error if said is None else said
+    return str(getattr(found, "strerror", None) or str(found) or type(found).__name__)
 
 
 def is_readable_on_its_way(url: str) -> bool:

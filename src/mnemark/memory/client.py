@@ -9,7 +9,7 @@ import msgspec
 
 from mnemark.errors import BusyError, MnemarkError, NotFoundError, OffRecordError, UsageError
 from mnemark.files import platform
-from mnemark.files.server_keys import Known, address, checked, key_of
+from mnemark.files.server_keys import Known, address, checked, key_of, why_unreachable
 from mnemark.net import GaveUpError, TransientError, persist, retry_after
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def _persist(once: Callable[[], T], attempts: int, seconds: float) -> T:
 
 
 def _no_answer(error: Exception) -> TransientError:
-    return TransientError(f"the server does not answer: {type(error).__name__}; try again")
+    return TransientError(f"the server does not answer: {why_unreachable(error)}; try again")
 
 
 def _decoded(content: bytes) -> Any:

@@ -3,12 +3,12 @@
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from mnemark.errors import MnemarkError, UsageError
+from mnemark.errors import BusyError, MnemarkError, UsageError
 from mnemark.files import server_keys
 from mnemark.files.server_keys import Known
 from mnemark_agents import server
 from mnemark_agents.connect.connections import servers
-from mnemark_agents.daemon import DaemonRefusedError
+from mnemark_agents.daemon import DaemonRefusedError, UnreachableError
 from mnemark_agents.outbox import Outbox
 
 _SECONDS: Final = 10.0
@@ -41,7 +41,8 @@ def opened(url: str, key: str) -> Opened:
 
     Raises:
         UsageError: the server does not know the key, or is none of mnemark.
-        MnemarkError: it does not answer, or refuses.
+        BusyError: it does not answer.
+        MnemarkError: it refuses.
     """
     try:
         found = server.post(url, key, server.WHO, {}, _SECONDS)
@@ -53,6 +54,8 @@ def opened(url: str, key: str) -> Opened:
         if error.status in {404, 405}:
             raise UsageError(f"what answers at {url} is no server of mnemark") from error
         raise MnemarkError(f"{url} refuses the key: {error}") from error
+    except UnreachableError as error:
+        raise BusyError(str(error)) from error
     if not isinstance(found, dict) or not isinstance(found.get("memory"), str):
         raise UsageError(f"what answers at {url} is no server of mnemark")
     return Opened(found["memory"], "write" in found.get("scopes", ()))

@@ -100,15 +100,15 @@ def connect(
         return
     if server and (workspace_ is not None or one_memory):
         raise UsageError("--server goes without --workspace and --one-memory: no folder here is used")
+    host = work.host_of(agent) if agent else None  # a wrong name is told before a key is asked for
     root: Memory = workspace_for(workspace_)
     if server:
         root = connect_server.prepare(server, asks=not (remove or dry_run))
     elif one_memory and not remove:
         _one_memory(workspace_for(workspace_), dry_run=dry_run)
-    if not agent:
+    if host is None:
         _connect_all(root, here, remove=remove, yes=yes, dry_run=dry_run, json=json)
         return
-    host = work.host_of(agent)
     if plugin is not None:
         _plugin(host, plugin, root, dry_run=dry_run, json=json)
         return

@@ -22,6 +22,7 @@ from mnemark_interfaces.mcp import front
 
 _STOP_SECONDS = 15.0
 _MANY = "mnemark_server.commands.serve"
+_HOST = "127.0.0.1"
 
 
 _Port = Annotated[
@@ -77,7 +78,7 @@ def serve(
     nightly: _Nightly = True,
     stop: Annotated[bool, typer.Option("--stop", help="Stop the running daemon.")] = False,
     database: _Database = "",
-    host: _Host = "127.0.0.1",
+    host: _Host = _HOST,
     folder: _Folder = None,
     url: _PublicUrl = "",
     issuer: _Issuer = "",
@@ -98,6 +99,13 @@ def serve(
             database, host=host, port=port, folder=folder, url=url, issuer=issuer, json=json
         )
         return
+    if given := [f"--{name}" for name, is_set in {
+        "host": host != _HOST, "folder": folder, "url": url, "issuer": issuer,
+    }.items() if is_set]:  # fmt: skip
+        raise UsageError(
+            f"{', '.join(given)} go with --database, such as --database postgresql://USER@HOST/NAME; the"
+            " daemon is for this machine alone"
+        )
     if not daemon.installed():
         raise UsageError('the daemon needs more packages; run: pip install "mnemark[serve]"')
     from mnemark_interfaces.http import server

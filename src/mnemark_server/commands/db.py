@@ -140,7 +140,7 @@ def keys(
     elif json:
         output.out_json({"keys": found})
     else:
-        _list_keys(found)
+        _list_keys(name, found)
 
 
 def _show(key: str, *, json: bool) -> None:
@@ -151,7 +151,7 @@ def _show(key: str, *, json: bool) -> None:
         say("This is shown once: keep it where the client reads it.")
 
 
-def _list_keys(found: list[tenants.Key]) -> None:
+def _list_keys(name: str, found: list[tenants.Key]) -> None:
     for one in found:
         scopes = ", ".join(one.scopes)
         if one.expires is None:
@@ -163,6 +163,8 @@ def _list_keys(found: list[tenants.Key]) -> None:
                 scopes=scopes,
                 day=f"{one.expires:%Y-%m-%d}",
             )
+    if not found:
+        tell("{name} has no keys; make one with `mnemark db keys {name} add laptop`", name=name)
 
 
 @app.command()

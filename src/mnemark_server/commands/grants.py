@@ -44,7 +44,8 @@ def limits(
 def _change(text: str) -> tuple[str, int | None]:
     name, sign, value = text.partition("=")
     if not sign or (value and not value.isdecimal()):
-        raise UsageError(f"{text!r} changes no limit; write it as requests_per_minute=600")
+        known = name if name in grants.LIMITS else next(iter(grants.LIMITS))
+        raise UsageError(f"{text!r} changes no limit; write it as {known}=600")
     return name, int(value) if value else None
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from mnemark.errors import IncompleteError, NotFoundError, UsageError
 from mnemark.files import layout, platform, trust
+from mnemark.memory.merging.source import checked
 from mnemark.memory.transfer.restore import check_new
 from mnemark.types import Problem
 from mnemark_interfaces import output, render, speech
@@ -36,12 +37,14 @@ def import_memory(url: str, name: str, folder: Path, *, merging: bool, json: boo
     """Make a folder the whole of a memory, which is made if it is not there; or merge it into one.
 
     Raises:
+        NotFoundError: there is no such folder, or no memory in it.
         UsageError: the memory has files, and nobody asked to merge.
         IncompleteError: it is done, but for files that a server cannot hold.
     """
     root = folder.expanduser().absolute()
     if not root.is_dir():
         raise NotFoundError(f"the folder {root} does not exist; give the folder of a memory")
+    checked(root, str(folder))
     with closing(Database(url)) as database, _made(url, name) as tenant:
         try:
             taken = take_in(database, tenant, root)

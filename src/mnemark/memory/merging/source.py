@@ -101,7 +101,7 @@ def fetched(root: Path, other: str) -> Iterator[Path]:
 def checked(folder: Path, name: str) -> Path:
     """Return a folder that holds a memory. Raises NotFoundError, which calls another one `name`."""
     has_core = any((folder / one).is_file() for one in ("MEMORY.md", "memory/MEMORY.md"))
-    if not (layout.is_workspace(folder) or has_core or (folder / "journal").is_dir()):
+    if not (layout.is_workspace(folder) or has_core or any((folder / one).is_dir() for one in layout.LOGS)):
         raise NotFoundError(f"{name} holds no memory: it has neither {layout.CONFIG} nor MEMORY.md")
     return folder
 
