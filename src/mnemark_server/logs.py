@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import Any, Final, TextIO
+from typing import Any, Final
 
 from mnemark_interfaces.http.guard import App, Receive, Scope, Send
 from mnemark_server.guard import ROUTE, route_of
@@ -24,8 +24,9 @@ _Raised = tuple[type[BaseException], BaseException, TracebackType | None] | tupl
 _log = logging.getLogger("mnemark.server")
 
 
-def start(stream: TextIO = sys.stderr) -> None:
-    """Log to a stream: lines of JSON, but for people at a terminal."""
+def start() -> None:
+    """Log to stderr: lines of JSON, but for people at a terminal."""
+    stream = sys.stderr
     handler = logging.StreamHandler(stream)
     handler.setFormatter(_Plain() if stream.isatty() else _Lines())
     logging.basicConfig(level=logging.INFO, handlers=[handler])

@@ -22,12 +22,12 @@ from mnemark.retrieval.searcher import load_words
 from mnemark_agents.server import WHO
 from mnemark_interfaces.http.app import Api
 from mnemark_interfaces.http.guard import Activity
+from mnemark_server import logs
 from mnemark_server.access import Access, Keys
 from mnemark_server.database import Database, connect
 from mnemark_server.guard import ACCESS, KeyGuard
 from mnemark_server.issuer import METADATA, Issuer
 from mnemark_server.limits import Limits
-from mnemark_server.logs import RequestLog
 from mnemark_server.metrics import Metrics
 from mnemark_server.migrations import lacking, missing
 from mnemark_server.moves import Moves
@@ -77,7 +77,7 @@ class Node:
         self.issuer = Issuer(settings.issuer, settings.url) if settings.issuer else None
         self._api = Api(self.tenants, self.activity, pages=False)
 
-    def app(self, around: Callable[[], Any]) -> RequestLog:
+    def app(self, around: Callable[[], Any]) -> logs.RequestLog:
         """Return the application, which runs inside of `around`, behind its guard."""
         app = self._api.app(around)
         moves = Moves(self.database, self.tenants, self._api.lanes, self._home)
@@ -96,7 +96,7 @@ class Node:
             app, keys, limits, self.metrics, self.activity, pages=pages,
             challenge=self.issuer.challenge() if self.issuer is not None else "Bearer",
         )  # fmt: skip
-        return RequestLog(guard)
+        return logs.RequestLog(guard)
 
     async def _live(self, _: Request) -> Response:
         return Response("alive\n", media_type="text/plain")
@@ -172,6 +172,7 @@ def serve(settings: Settings, *, on_ready: Callable[[str], None]) -> None:
     with connect(settings.database) as connection:
         if missing(connection):
             raise MnemarkError("the database is not migrated; run `mnemark db migrate`")
+    logs.start()
     load_words()
     remove_left(Path(tempfile.gettempdir()))
     with contextlib.ExitStack() as stack:

@@ -1,6 +1,7 @@
 """A shell for tests: commands run in process, in a folder of their own."""
 
 import json
+from contextvars import copy_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,7 +30,8 @@ class Shell:
         self.folder = folder
 
     def __call__(self, *arguments: str, stdin: str | None = None) -> Ran:
-        result = CliRunner().invoke(app, list(arguments), input=stdin)
+        # In a context of its own, as in a process: the language that it chose is no other test's.
+        result = copy_context().run(CliRunner().invoke, app, list(arguments), input=stdin)
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception
         return Ran(result.exit_code, result.stdout, result.stderr)

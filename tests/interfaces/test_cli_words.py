@@ -48,6 +48,7 @@ OF_PROGRAMMERS = {
     "`mnemark connect {}`",  # a command alone
     "nothing heard for {} s",  # told as the database that does not answer
     "it is away",
+    "it is signed with no key of the issuer",  # answered as a key that opens nothing
     "cannot {}: {}; to go on recording, run `mnemark pause --end`",  # it is known with the state in its place
 }
 _RAISES = {"Problem", "Finding", "EmbedderUnavailable", "Wait"}

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from contextvars import copy_context
 from pathlib import Path
 from subprocess import CompletedProcess
 from traceback import format_exception
@@ -25,7 +26,7 @@ def mnemark(
             patch.setenv(name, value)
         if cwd is not None:
             patch.chdir(cwd)
-        done = CliRunner().invoke(app, [*words], input=given)
+        done = copy_context().run(CliRunner().invoke, app, [*words], input=given)
     wrong = done.exception
     told = "" if wrong is None or isinstance(wrong, SystemExit) else "".join(format_exception(wrong))
     return CompletedProcess(words, done.exit_code, done.stdout, done.stderr + told)

@@ -193,7 +193,7 @@ def _list(connection: Connection, *, json: bool) -> None:
         output.out_json({"memories": found})
         return
     for one in found:
-        state = speech.words()(one.state)
+        state = speech.words()("suspended" if one.state == "suspended" else "active")
         tell("{name}  {state}  {n} bytes", name=one.name, state=state, n=f"{one.bytes:,}")
     if not found:
         tell("no memories yet; make one with `mnemark db tenants create NAME`")

@@ -8,14 +8,13 @@ from mnemark_interfaces import output
 from mnemark_server import check_installed
 
 check_installed()
-from mnemark_server import logs, server  # noqa: E402 - needs what was checked
+from mnemark_server import server  # noqa: E402 - needs what was checked
 
 
 def serve(
     database: str, *, host: str, port: int, folder: Path | None, url: str, issuer: str, json: bool
 ) -> None:  # fmt: skip
     """Run until it is stopped; say where it listens."""
-    logs.start()
 
     def ready(at: str) -> None:
         if json:
