@@ -22,6 +22,7 @@ from tools.scale_drills import failovers, moment
 from tools.scale_load import load
 
 from mnemark import Memory
+from mnemark.files import platform
 from mnemark.memory.sessions.session import Session
 from mnemark_server import tenants
 from mnemark_server.database import Database, connect
@@ -118,6 +119,7 @@ def one_memory(folder: Path, url: str, talks: int) -> None:
 
 def many_memories(folder: Path, url: str, count: int) -> None:
     """Say what many memories on one node take."""
+    platform.give_back_memory()  # as a node does
     database = Database(url)
     with connect(url) as connection:
         for number in range(count):

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple, TypeVar
+from weakref import WeakValueDictionary
 
 import psycopg
 import psycopg.conninfo
@@ -41,6 +42,7 @@ _POOLER: Final = "unsupported startup parameter"
 """What pgbouncer says to settings of a session."""
 Connection = psycopg.Connection[tuple[Any, ...]]
 Pool = ConnectionPool[HeardConnection]
+Shares = WeakValueDictionary[tuple[Pool, int | None], threading.BoundedSemaphore]
 Rows = list[tuple[Any, ...]]
 _Found = TypeVar("_Found")
 
@@ -70,7 +72,9 @@ class Database:
         self._outage = Outage()
         self._readers = self._pool("reading", connections)
         self._writers = self._pool("writing", connections)
-        self._shares: dict[tuple[Pool, int | None], threading.BoundedSemaphore] = {}
+        self._shares: Shares = WeakValueDictionary()
+        """Those that a request has now: there are many tenants."""
+        self._sharing = threading.Lock()
 
     def close(self) -> None:
         """Close all connections."""
@@ -131,7 +135,8 @@ class Database:
     @contextmanager
     def _shared(self, pool: Pool, tenant: int | None) -> Iterator[HeardConnection]:
         """Borrow one of the connections that a tenant may use at a time, so that it keeps out no other."""
-        share = self._shares.setdefault((pool, tenant), threading.BoundedSemaphore(_EACH))
+        with self._sharing:
+            share = self._shares.setdefault((pool, tenant), threading.BoundedSemaphore(_EACH))
         if not share.acquire(timeout=_WAIT_SECONDS):
             raise UnavailableError("too many requests wait for this memory; try again")
         try:
