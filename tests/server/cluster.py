@@ -181,6 +181,10 @@ class Bouncer(Process):
             assert time.monotonic() < end, self.log()
             time.sleep(0.02)
 
+    def end(self, number: int = signal.SIGTERM) -> None:
+        """End at once, also where SIGQUIT is ignored, as by what a shell runs in the background."""
+        super().end(signal.SIGTERM if number == signal.SIGQUIT else number)
+
     def point_to(self, to: Member) -> None:
         """Lead to another from now on: as docs/server.md says."""
         given = "host=primary port=5432"
