@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -19,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from tools.scale_drills import failovers, moment
-from tools.scale_load import load
+from tools.scale_load import THINGS, load, seconds
 
 from mnemark import Memory
 from mnemark.files import platform
@@ -30,11 +29,6 @@ from mnemark_server.migrations import migrate
 from mnemark_server.node import Tenants
 from server.postgres import Postgres
 
-THINGS = (
-    "river", "lamp", "garden", "engine", "violin", "harbour", "window", "pepper", "copper", "meadow",
-    "bicycle", "lantern", "orchard", "signal", "teapot", "compass", "ferry", "chimney", "walnut", "marble",
-    "saddle", "thimble", "beacon", "gravel",
-)  # fmt: skip
 QUESTIONS = tuple(f"where is the {one} of {THINGS[-at]}?" for at, one in enumerate(THINGS, 1))
 
 
@@ -107,9 +101,9 @@ def one_memory(folder: Path, url: str, talks: int) -> None:
     cold_rows, cold_disk = [], []
     for number in range(5):
         fresh = Tenants(database, folder / f"fresh{number}")
-        cold_rows.append(seconds(partial(ask, fresh, QUESTIONS[0])))
+        cold_rows.append(seconds(ask, fresh, QUESTIONS[0]))
         fresh.drop(fresh.root_of("1"), lambda _: None)  # closed, with its folder on the disk
-        cold_disk.append(seconds(partial(ask, fresh, QUESTIONS[1])))
+        cold_disk.append(seconds(ask, fresh, QUESTIONS[1]))
         fresh.close()
     told("first recall, from rows", cold_rows, here)
     told("first recall, from the disk of the node", cold_disk, here)
@@ -133,7 +127,7 @@ def many_memories(folder: Path, url: str, count: int) -> None:
     chance, times = random.Random(7), []
     for _ in range(300):
         name, question = str(chance.randrange(count) + 2), chance.choice(QUESTIONS)
-        times.append(seconds(partial(ask, node, question, name)))
+        times.append(seconds(ask, node, question, name))
     disk = sum(path.stat().st_size for path in (folder / "many").rglob("*") if path.is_file())
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     descriptors = sum(1 for _ in Path("/proc/self/fd").iterdir())
@@ -181,15 +175,8 @@ def timed_in_turn(*jobs: Callable[[str], None], rounds: int = 8) -> list[list[fl
     for _ in range(rounds):
         for question in QUESTIONS:
             for times, job in zip(found, jobs, strict=True):
-                times.append(seconds(partial(job, question)))
+                times.append(seconds(job, question))
     return found
-
-
-def seconds(job: Callable[[], None]) -> float:
-    """Run a job; return how long it took."""
-    begun = time.perf_counter()
-    job()
-    return time.perf_counter() - begun
 
 
 def percentile(times: list[float], share: int) -> float:

@@ -16,14 +16,19 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from mnemark_server import grants, tenants
 from mnemark_server.database import connect
 from mnemark_server.migrations import migrate
-from server.cluster import free_port
+from server.cluster import children, free_port
 from server.postgres import Postgres
 from server.processes import NodeProcess, post
 
 REQUESTS: Final = 400
 """Requests of each measurement."""
 TALKS: Final = 100
-THINGS: Final = ("river", "lamp", "garden", "engine", "violin", "harbour", "window", "pepper", "copper")
+THINGS: Final = (
+    "river", "lamp", "garden", "engine", "violin", "harbour", "window", "pepper", "copper", "meadow",
+    "bicycle", "lantern", "orchard", "signal", "teapot", "compass", "ferry", "chimney", "walnut", "marble",
+    "saddle", "thimble", "beacon", "gravel",
+)  # fmt: skip
+"""What made-up texts are about."""
 
 
 def load() -> None:
@@ -63,7 +68,7 @@ def say(port: int, key: str, session: str, talk: int) -> None:
     """Say twenty made-up turns."""
     turns = [
         {"role": "user" if n % 2 == 0 else "assistant", "origin": "owner" if n % 2 == 0 else "agent",
-         "content": f"The {THINGS[(talk + n) % 9]} of {THINGS[talk * 7 % 9]}, number {talk}.{n}: day {n}."}
+         "content": f"The {THINGS[(talk + n) % 24]} of {THINGS[talk * 7 % 24]}, number {talk}.{n}: day {n}."}
         for n in range(20)
     ]  # fmt: skip
     post(port, key, "/v1/turns", {"session": session, "turns": turns, "call": session})
@@ -74,10 +79,10 @@ def costs(node: NodeProcess, postgres: Postgres, key: str) -> None:
     master = int((postgres.data / "postmaster.pid").read_text().split()[0])
     for what, ask in (("recall", recall), ("turn", turn)):
         ask(node.port, key, 0)
-        before = cpu([node.process.pid]), cpu(family(master))
+        before = cpu([node.process.pid]), cpu([master, *children(master)])
         for number in range(REQUESTS):
             ask(node.port, key, number)
-        after = cpu([node.process.pid]), cpu(family(master))
+        after = cpu([node.process.pid]), cpu([master, *children(master)])
         here, there = ((end - begin) / REQUESTS for begin, end in zip(before, after, strict=True))
         print(
             f"a {what}: {1e3 * here:.1f} ms of a core in the node, {1e3 * there:.1f} in PostgreSQL:"
@@ -129,7 +134,7 @@ def repeated(job: Callable[[int], None] | None) -> Iterator[list[int]]:
 
 def recall(port: int, key: str, number: int) -> None:
     """Ask what stands in a memory."""
-    query = f"where is the {THINGS[number % 9]} of {THINGS[(number * 5 + 1) % 9]}?"
+    query = f"where is the {THINGS[number % 24]} of {THINGS[(number * 5 + 1) % 24]}?"
     post(port, key, "/v1/recall", {"query": query, "deadline": 5.0})
 
 
@@ -144,19 +149,6 @@ def seconds(job: Callable[..., None], *given: Any) -> float:
     begun = time.perf_counter()
     job(*given)
     return time.perf_counter() - begun
-
-
-def family(pid: int) -> list[int]:
-    """A process and those below it."""
-    found = [pid]
-    for status in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            parent = int(status.read_text().rpartition(")")[2].split()[1])
-        except OSError:  # it has ended
-            continue
-        if parent == pid:
-            found.append(int(status.parent.name))
-    return found
 
 
 def cpu(pids: list[int]) -> float:

@@ -50,7 +50,8 @@ _ROUTES: Final = {
 }
 """What is counted by its name: clients make up others."""
 _ONE_MACHINE: Final = (
-    "/health", "/query", "/v1/ui/", *(f"/v1/{one.name}" for one in CALLS if one.one_machine)
+    "/health", "/query", "/v1/ui/",
+    *({f"/v1/{one.name}" for one in CALLS if one.one_machine} - MOVES),
 )  # fmt: skip
 """What is of one machine: its command line, its browser, its folders, its counts."""
 _READS: Final = frozenset(
@@ -132,7 +133,7 @@ class KeyGuard:
             return Refusal(401, "key", _NO_KEY if token is None else UNKNOWN_KEY, challenge=self._challenge)
         if (refusal := await refused(key)) is not None:
             return refusal
-        if path.startswith(_ONE_MACHINE) and path not in MOVES:
+        if path.startswith(_ONE_MACHINE):
             return Refusal(
                 501, "one_machine", f"{path} is of one machine; a server has /v1, /v1/tools, /hook and /mcp"
             )

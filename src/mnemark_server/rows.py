@@ -108,10 +108,10 @@ class TenantRows:
 
         Raises NotFoundError, UnavailableError.
         """
-        found, ((name, _),) = self._database.read(
+        found, ((name,),) = self._database.read(
             self.tenant,
             Statement("SELECT salt FROM mnemark.heads WHERE tenant = %s", [self.tenant]),
-            Statement("SELECT name, limits FROM mnemark.myself()", []),
+            Statement("SELECT name FROM mnemark.myself()", []),
         )
         if not found:
             raise NotFoundError("there is no such memory on this server")

@@ -4,7 +4,6 @@ Needs Chromium and `make browser`; skipped where they are not there.
 """
 
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -16,15 +15,14 @@ pytest.importorskip("playwright", reason="no Playwright here: `make browser` ins
 pytest.importorskip("axe_playwright_python", reason="no axe here: `make browser` installs it")
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
+from interfaces.test_web_browser import CHROMIUM, chromium
 from mnemark_server import tenants
 from mnemark_server.database import connect
 from server.processes import NodeProcess, post
 
-CHROMIUM: Final = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
+__all__ = ["chromium"]
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: `make browser` installs it"),
@@ -67,15 +65,6 @@ def key(url: str, nodes: list[NodeProcess]) -> str:
     post(port, made, "/v1/remember", {"predicate": "city", "value": "Lisbon"})
     post(port, made, "/v1/remember", {"predicate": "city", "value": "Porto", "origin": "web"})
     return made
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    as_root = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-    with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=CHROMIUM, args=as_root)
-        yield browser
-        browser.close()
 
 
 def clean(page: Page, *, script: bool) -> None:
